@@ -165,7 +165,7 @@ fn check_neighbors(snapshot: &Snapshot, own: PortId, other: PortId, found: &mut 
             snapshot.port_name(own),
             snapshot.port_name(other)
         );
-        let effect = "packets take another path, or have none".to_owned();
+        let effect = "packets take another path, or have no path".to_owned();
         found.push(snapshot.finding(own.device, &rules::NETWORK_NEIGHBORS_MISSING, line, (message, effect)));
     }
 }

@@ -80,10 +80,10 @@ fn value<'s>(snapshot: &'s Snapshot, id: PortId, kind: LinkSettingKind) -> Optio
 fn effect(kind: LinkSettingKind) -> &'static str {
     match kind {
         LinkSettingKind::OspfHello | LinkSettingKind::OspfDead | LinkSettingKind::IsisLevels => {
-            "the two routers do not become neighbors: packets take another path, or have none"
+            "the two routers do not become neighbors: packets take another path, or have no path"
         }
         LinkSettingKind::OspfNetwork | LinkSettingKind::IsisNetwork | LinkSettingKind::IsisMetrics => {
-            "the two routers do not use each other's routes: packets take another path, or have none"
+            "the two routers do not use each other's routes: packets take another path, or have no path"
         }
         LinkSettingKind::Labels => {
             "labeled packets do not pass, and classes that match labels get no packets"

@@ -109,7 +109,7 @@ fn check_down(snapshot: &Snapshot, own: PortId, waiting: &[PortId], found: &mut 
         snapshot.port_name(own),
         snapshot.port_name(other)
     );
-    let effect = "packets take another path, or have none".to_owned();
+    let effect = "packets take another path, or have no path".to_owned();
     found.push(snapshot.finding(own.device, &rules::NETWORK_PORT_DOWN, line, (message, effect)));
 }
 
@@ -238,7 +238,8 @@ fn report_own_hop(
         "the next hop {hop} of the route to {} is the address of {} of the device itself",
         route.prefix, port.name
     );
-    let effect = "the device does not use the route: its packets take another path, or have none".to_owned();
+    let effect =
+        "the device does not use the route: its packets take another path, or have no path".to_owned();
     found.push(snapshot.finding(device, &rules::NETWORK_NEXT_HOP_UNKNOWN, route.line, (message, effect)));
 }
 
@@ -310,7 +311,8 @@ fn check_interface(snapshot: &Snapshot, device: usize, route: &Route, found: &mu
         "the route to {} leaves via {name}, which {} does not have",
         route.prefix, snapshot.devices[device].name
     );
-    let effect = "the device does not use the route: its packets take another path, or have none".to_owned();
+    let effect =
+        "the device does not use the route: its packets take another path, or have no path".to_owned();
     found.push(snapshot.finding(device, &rules::NETWORK_NEXT_HOP_UNKNOWN, route.line, (message, effect)));
 }
 

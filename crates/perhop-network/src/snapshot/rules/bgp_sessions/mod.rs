@@ -1,7 +1,7 @@
-//! BGP sessions that only one end configures, or that both ends configure differently.
+//! BGP sessions that only one end configures, or whose ends have different settings.
 //!
-//! The rule reads lines of the text, as [`bgp`](super::bgp) does. It skips ends with `local-as` and
-//! confederations, because their neighbors see another AS number.
+//! The rule reads lines of the text, as [`bgp`](super::bgp) does. It skips devices with `local-as` or a
+//! confederation, because their neighbors see another AS number.
 
 pub(in crate::snapshot) mod process;
 mod statements;
@@ -19,7 +19,7 @@ use crate::forwarding::{Decision, addresses};
 use crate::rules;
 use crate::snapshot::carries_packets;
 
-/// Reports sessions whose ends do not match.
+/// Reports sessions whose ends have different settings.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let processes: Vec<Option<Process>> = (0..snapshot.devices.len())
         .map(|device| {
@@ -43,7 +43,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
                 strangers::check(snapshot, (device, process), end, address.into(), found);
                 continue;
             };
-            // In several routing tables, several devices can have the address.
+            // In different routing tables, several devices can have the same address.
             let only = devices.first().copied().filter(|_| devices.len() == 1);
             let far = only.or_else(|| owner_on_link(snapshot, device, end, address.into()));
             let Some(far) = far else { continue };
@@ -66,7 +66,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     }
 }
 
-/// Returns the devices with each address.
+/// Returns, for each address, the devices that have it.
 fn owners(snapshot: &Snapshot) -> BTreeMap<IpAddr, BTreeSet<usize>> {
     let mut found: BTreeMap<IpAddr, BTreeSet<usize>> = BTreeMap::new();
     for device in 0..snapshot.devices.len() {
@@ -79,7 +79,8 @@ fn owners(snapshot: &Snapshot) -> BTreeMap<IpAddr, BTreeSet<usize>> {
     found
 }
 
-/// Returns the device that has an address on a link of a device, in the routing table of a neighbor.
+/// Returns the device that has an address, if the address is on a link of `device` and the port is in the
+/// routing table of the neighbor.
 fn owner_on_link(snapshot: &Snapshot, device: usize, end: &End, address: IpAddr) -> Option<usize> {
     let router = snapshot.router(device);
     let is_near = |port: &&Port| {
@@ -93,7 +94,7 @@ fn owner_on_link(snapshot: &Snapshot, device: usize, end: &End, address: IpAddr)
     link.ends.iter().map(|end| end.id).find(|id| id.device != device && has(*id)).map(|id| id.device)
 }
 
-/// Reports lines about a neighbor without an AS number, because the device refuses these lines.
+/// Reports lines about a neighbor without an AS number. The device refuses these lines.
 fn report_without_number(
     snapshot: &Snapshot,
     device: usize,
@@ -104,7 +105,7 @@ fn report_without_number(
         return;
     }
     let message = format!("the neighbor {name} of {} has no AS number", snapshot.devices[device].name);
-    let effect = "the device refuses the line, so the intended neighbor lacks it".to_owned();
+    let effect = "the device refuses the line, so it has no effect on the intended neighbor".to_owned();
     found.push(snapshot.finding(device, &rules::NETWORK_SESSION_DIFFERS, end.line, (message, effect)));
 }
 
@@ -119,15 +120,16 @@ struct Session<'s, 'a> {
 }
 
 impl Session<'_, '_> {
-    /// Returns the settings of the far end for this session: if possible, the settings for the address from
-    /// which this end starts the session.
+    /// Returns the settings of the far end for this session. Prefers the settings for the address from which
+    /// this end starts the session.
     fn best<'e>(&self, back: &[(IpAddr, &'e End)]) -> Option<(IpAddr, &'e End)> {
         let sources = self.sources().unwrap_or_default();
         let fitting = back.iter().find(|(address, _)| sources.contains(address));
         fitting.or_else(|| back.first()).copied()
     }
 
-    /// Returns the addresses from which this end starts the session; `None` if its routes are unknown.
+    /// Returns the addresses from which this end starts the session; `None` if perhop does not know the route
+    /// to the neighbor.
     fn sources(&self) -> Option<BTreeSet<IpAddr>> {
         let ports = &self.snapshot.router(self.device).ports;
         if let Some((_, source)) = &self.end.source {
@@ -164,7 +166,7 @@ impl Session<'_, '_> {
         self.report(self.far, self.other.line, message, found);
     }
 
-    /// Compares the ends; `own` is the address that the far end configures for this end.
+    /// Compares the settings of both ends. `own` is the address that the far end configures for this end.
     fn check(&self, own: IpAddr, back: &End, found: &mut Vec<NetworkFinding>) {
         let [near, far] = self.names();
         if let Some((line, number)) = &self.end.number
@@ -184,12 +186,13 @@ impl Session<'_, '_> {
             self.end.password.as_ref().filter(|_| back.password.is_none() && !back.inherits)
         {
             let message = format!(
-                "the session with {far} has a password here, but none there ({})",
+                "the session with {far} has a password here, but none at the other end ({})",
                 self.snapshot.place(self.far, back.line)
             );
             self.report(self.device, *line, message, found);
             let block = in_block(back);
-            let message = format!("the session with {near} has a password there, but none here{block}");
+            let message =
+                format!("the session with {near} has a password at the other end, but none here{block}");
             self.report(self.far, back.line, message, found);
         }
         if let (Some((line, Some(secret))), Some((far_line, Some(other)))) =
@@ -197,7 +200,8 @@ impl Session<'_, '_> {
             && secret.differs(other)
         {
             let place = self.snapshot.place(self.far, *far_line);
-            let message = format!("the password for {far} differs from its password for {near} ({place})");
+            let message =
+                format!("the password for {far} differs from the password of {far} for {near} ({place})");
             self.report(self.device, *line, message, found);
         }
         if !self.end.inherits && !back.inherits {
@@ -207,7 +211,7 @@ impl Session<'_, '_> {
         }
     }
 
-    /// Reports both ends of a session of which only this end has BFD. A session of BFD needs both ends (RFC
+    /// Reports both ends of a session if only this end has BFD. A BFD session needs BFD at both ends (RFC
     /// 5880 §6.1).
     fn check_detection(&self, back: &End, found: &mut Vec<NetworkFinding>) {
         let (Some(line), None) = (self.end.detection, back.detection) else { return };
@@ -215,14 +219,14 @@ impl Session<'_, '_> {
         let effect = "BFD does not come up: packets are lost until the hold time of BGP ends".to_owned();
         let rule = &rules::NETWORK_SESSION_DIFFERS;
         let place = self.snapshot.place(self.far, back.line);
-        let message = format!("only this end of the session with {far} has BFD ({place} has none)");
+        let message = format!("only this end of the session with {far} has BFD (not {place})");
         found.push(self.snapshot.finding(self.device, rule, line, (message, effect.clone())));
         let place = self.snapshot.place(self.device, line);
         let message = format!("only the other end of the session with {near} has BFD ({place})");
         found.push(self.snapshot.finding(self.far, rule, back.line, (message, effect)));
     }
 
-    /// Reports ends without a common address family.
+    /// Reports a session whose ends have no common address family.
     fn check_families(&self, back: &End, found: &mut Vec<NetworkFinding>) {
         if !self.end.families.is_disjoint(&back.families) {
             return;
@@ -230,10 +234,10 @@ impl Session<'_, '_> {
         let [_, far] = self.names();
         let words = |families: &BTreeSet<String>| {
             let all = families.iter().cloned().collect::<Vec<_>>().join(", ");
-            if all.is_empty() { "no family of addresses".to_owned() } else { all }
+            if all.is_empty() { "no address family".to_owned() } else { all }
         };
         let message = format!(
-            "the session with {far} exchanges {} here{}, and {} there ({})",
+            "the session with {far} exchanges {} here{}, but {} at the other end ({})",
             words(&self.end.families),
             in_block(&self.end),
             words(&back.families),
@@ -242,14 +246,14 @@ impl Session<'_, '_> {
         self.report(self.device, self.end.line, message, found);
     }
 
-    /// Whether an address of this end belongs to no physical port.
+    /// Whether an address of this end is not an address of a physical port.
     fn is_of_loopback(&self, own: IpAddr) -> bool {
         let mut ports = self.snapshot.router(self.device).ports.iter();
         let has = |port: &&Port| addresses(port).any(|address| address.address == own);
         ports.find(has).is_some_and(|port| port.kind == Some(LineKind::Virtual))
     }
 
-    /// Reports a session that starts from another address than the far end expects.
+    /// Reports a session if this end starts it from another address than the far end configures for this end.
     fn check_source(&self, own: IpAddr, found: &mut Vec<NetworkFinding>) {
         let [near, far] = self.names();
         let line = self.end.source.as_ref().map_or(self.end.line, |(line, _)| *line);
@@ -259,8 +263,8 @@ impl Session<'_, '_> {
                 let all: Vec<String> = sources.iter().map(IpAddr::to_string).collect();
                 if all.is_empty() { "an interface without an address".to_owned() } else { all.join(" or ") }
             }
-            None if self.is_of_loopback(own) => "the port towards it".to_owned(),
-            // perhop does not compute the route, so any port can be the source.
+            None if self.is_of_loopback(own) => "the port towards the neighbor".to_owned(),
+            // perhop does not compute the route to the neighbor, so any port can be the source.
             None => return,
         };
         let message =

@@ -10,7 +10,7 @@ use super::super::secrets::Secret;
 /// The address family that neighbors exchange by default.
 pub(super) const IPV4: &str = "ipv4";
 
-/// The routing table (VRF; `None` for the global one) of a neighbor or peer group, and its address or name.
+/// The routing table of a neighbor or peer group (VRF; `None` for the global table), and its address or name.
 pub(super) type Name = (Option<String>, String);
 
 /// The BGP process of a device.
@@ -20,7 +20,7 @@ pub(in crate::snapshot) struct Process {
     pub(in crate::snapshot) number: String,
     /// The line with its AS number.
     pub(super) number_line: usize,
-    /// The settings, by the routing table (VRF), and the address of a neighbor or the name of a peer group.
+    /// The settings of neighbors and peer groups.
     pub(in crate::snapshot) ends: BTreeMap<Name, End>,
     /// The subnets from which the device accepts sessions (`bgp listen range`).
     pub(super) listens: Vec<Prefix>,
@@ -39,19 +39,19 @@ pub(in crate::snapshot) struct End {
     pub(in crate::snapshot) number: Option<(usize, String)>,
     pub(super) password: Option<(usize, Option<Secret>)>,
     pub(in crate::snapshot) has_own_number: bool,
-    /// The address families that it exchanges.
+    /// The address families that the session exchanges.
     pub(in crate::snapshot) families: BTreeSet<String>,
     /// The address families that a line deactivates.
     pub(super) removed: BTreeSet<String>,
     /// The interface or address from which the session starts, with its line.
     pub(in crate::snapshot) source: Option<(usize, String)>,
-    /// The first line of the last address-family block that names it.
+    /// The first line of the last address-family block that names the neighbor.
     pub(super) block: Option<usize>,
     /// Whether a template may contain further settings of the neighbor.
     pub(in crate::snapshot) inherits: bool,
-    /// The line that turns on the detection of failures (BFD).
+    /// The line that enables the detection of failures (BFD).
     pub(super) detection: Option<usize>,
-    /// Whether the neighbor may be outside of the links of the device.
+    /// Whether the neighbor may have an address that is on no link of the device.
     pub(super) is_far: bool,
 }
 
@@ -60,7 +60,7 @@ pub(in crate::snapshot) fn process<'t>(lines: impl Iterator<Item = (usize, &'t s
     let mut found: Option<Process> = None;
     let mut is_inside = false;
     let mut block = Block::default();
-    // The depth of the previous line, if it is about a neighbor.
+    // The indentation of the previous line, if that line is about a neighbor.
     let mut depth_of_neighbor = None;
     for (line, text) in lines {
         if !text.starts_with(' ') {
@@ -92,14 +92,15 @@ pub(in crate::snapshot) fn process<'t>(lines: impl Iterator<Item = (usize, &'t s
             _ => {}
         }
         process.read(line, &words, &block);
-        // Settings in a block of a neighbor (NX-OS, IOS XR) are not read.
+        // The reader skips settings in the block of a neighbor (NX-OS, IOS XR), so the AS number can be
+        // hidden.
         process.hides_number |= depth_of_neighbor.is_some_and(|outer| outer < depth);
         depth_of_neighbor = is_about_neighbor.then_some(depth);
     }
     found
 }
 
-/// Returns the usual form of the number of an autonomous system: `65546` for `1.10` (RFC 5396).
+/// Returns an AS number as one decimal number: `65546` for `1.10` (RFC 5396).
 fn system_number(word: &str) -> String {
     let parts =
         word.split_once('.').and_then(|(high, low)| Some((high.parse::<u16>().ok()?, low.parse().ok()?)));
@@ -109,9 +110,9 @@ fn system_number(word: &str) -> String {
     )
 }
 
-/// The address-family block of a line.
+/// The address-family block that contains a line.
 struct Block {
-    /// Its first line; `None` outside of such blocks.
+    /// The first line of the block; `None` outside of such blocks.
     line: Option<usize>,
     family: String,
     vrf: Option<String>,
@@ -159,7 +160,7 @@ impl Process {
         }
     }
 
-    /// Returns the settings of a neighbor. The settings of its group replace missing settings.
+    /// Returns the settings of a neighbor, with the settings of its peer group where its own are missing.
     pub(in crate::snapshot) fn settings(&self, end: &End) -> End {
         let mut found = end.clone();
         let group = end.group.as_ref().and_then(|group| {

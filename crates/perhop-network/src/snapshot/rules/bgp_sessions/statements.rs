@@ -5,7 +5,7 @@ use super::super::texts::braces::{block, inside, words};
 use super::super::tree::Node;
 use super::process::{End, IPV4, Process};
 
-/// The address families, by their statements.
+/// The address families, by the names of their statements.
 const FAMILIES: &[(&str, &str)] = &[
     ("inet", IPV4),
     ("inet6", "ipv6"),
@@ -25,7 +25,7 @@ pub(super) fn process(nodes: &[Node]) -> Option<Process> {
         _ => None,
     })?;
     found.has_no_default = true;
-    // Configuration groups (`groups`) may add neighbors and settings, but are not applied here.
+    // Configuration groups (`groups`) can add neighbors and settings, but this reader does not apply them.
     let may_add = block(nodes, &["groups"]).is_some_and(|groups| !inside(groups, "bgp").is_empty());
     found.hides_number = may_add || !inside(options, "confederation").is_empty();
     let main = block(nodes, &["protocols", "bgp"]).map(|bgp| (None, bgp, false));
@@ -76,7 +76,7 @@ fn read(end: &mut End, node: &Node, own_number: &(usize, String)) {
         ["multihop", ..] => end.is_far = true,
         ["local-address", address] => end.source = Some((line, (*address).to_owned())),
         ["authentication-key", secret @ ..] => end.password = Some((line, Secret::read(secret))),
-        // The reader ignores key chains.
+        // The reader does not read the keys of a key chain.
         ["authentication-key-chain", ..] => end.password = Some((line, None)),
         ["family", name, ..] => {
             let known = FAMILIES.iter().find(|(statement, _)| statement == name);

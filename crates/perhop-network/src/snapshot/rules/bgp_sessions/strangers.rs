@@ -1,4 +1,4 @@
-//! BGP neighbors whose address belongs to no device of the snapshot.
+//! BGP neighbors whose address no device of the snapshot has.
 
 use std::net::IpAddr;
 
@@ -10,14 +10,14 @@ use crate::forwarding::addresses;
 use crate::rules;
 use crate::snapshot::carries_packets;
 
-/// The shortest prefix of a link between two devices.
+/// The minimum prefix length of a link between two devices.
 const OF_LINKS: u8 = 30;
-/// Lines of ports whose subnets are not in the configuration.
+/// Lines of ports whose subnet is not written in the configuration.
 const DYNAMIC: &[&str] = &["ip address dhcp", "ip address negotiated", "ip unnumbered", "unnumbered-address"];
 
-/// Reports a neighbor whose address is in the subnet of a link between two devices, but belongs to neither
-/// device. Also reports an external neighbor that is on no link of the device (RFC 4271 §5.1.3: external
-/// neighbors share a subnet).
+/// Reports a neighbor whose address is in the subnet of a link between two devices, but which neither device
+/// has. Also reports an external neighbor whose address is on no link of the device (RFC 4271 §5.1.3:
+/// external neighbors share a subnet).
 pub(super) fn check(
     snapshot: &Snapshot,
     (device, process): (usize, &Process),

@@ -1,4 +1,5 @@
-//! Subnets that the routing process of a device names, on every device except one.
+//! Subnets that the routing process does not name on one device, although it names them on every other
+//! device.
 
 use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
@@ -8,15 +9,15 @@ use super::block::Blocks;
 use super::form::{Deviation, DeviationKind, OTHER_INTERFACES};
 use super::words::Entry;
 
-/// The addresses that a process names, with their wildcards, if any.
+/// The addresses that a process names, with their wildcards if they have one.
 type Named = BTreeSet<(Ipv4Addr, Option<Ipv4Addr>)>;
 
 /// Reports a process that does not name a host subnet of its device, if all other processes of the kind name
-/// theirs.
+/// the host subnets of their devices.
 pub(super) fn check(blocks: &Blocks, found: &mut Vec<Deviation>) {
     let is_process = |path: &str| path.starts_with("router ") && !path.contains('/');
     for (_, group) in blocks.by_path.iter().filter(|(path, _)| is_process(path)) {
-        // A process that names no subnet announces its subnets by other lines.
+        // A process that names no address announces its subnets by other lines, so it is not compared.
         let named: Vec<(&Block, Named)> =
             group.iter().map(|block| (block, named(block))).filter(|(_, named)| !named.is_empty()).collect();
         let lacks: Vec<(&Block, Ipv4Addr)> = named
@@ -48,12 +49,12 @@ fn named(block: &Block) -> Named {
     lines.filter_map(|entry| Some((address(entry, 0)?, address(entry, 1)))).collect()
 }
 
-/// Whether a named address is in the subnet, or names a larger subnet that contains it.
+/// Whether a named address is in the subnet, or a named network contains the subnet.
 fn covers(named: &Named, network: Ipv4Addr, mask: u32) -> bool {
     let is_around = |(one, wildcard): &(Ipv4Addr, Option<Ipv4Addr>)| {
         let length = 32 - one.to_bits().trailing_zeros().min(24);
         let by_address = u32::MAX.checked_shl(32 - length).unwrap_or(0);
-        // A mask in place of a wildcard begins with ones.
+        // A field that begins with a one bit is a mask and not a wildcard.
         let written = wildcard.map(Ipv4Addr::to_bits).filter(|written| written.leading_zeros() > 0);
         let wide = written.map_or(by_address, |written| !written);
         one.to_bits() & wide == network.to_bits() & wide && wide <= mask

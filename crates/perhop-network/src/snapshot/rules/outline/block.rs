@@ -18,34 +18,37 @@ use super::words::{Content, Entry, address, without_values};
 const OF_MANAGEMENT: &[&str] = &["archive", "banner", "line"];
 /// The beginning of the paths of routing processes.
 pub(super) const PROCESS: &str = "router ";
-/// The beginning of the first line of a list whose entries may be divided.
+/// The beginning of the first line of an access list, whose entries may have their ports divided.
 const ACCESS_LIST: &str = "ip access-list ";
-/// The group of all interfaces, whose names differ between devices with the same task.
+/// The path of all hardware interfaces, whose names differ between devices with the same task.
 pub(super) const INTERFACE: &str = "interface";
 
-/// The minimum fraction of common names of two devices of the same kind.
+/// The minimum fraction of common names of two devices that are of the same kind.
 const ONE_KIND: f64 = 0.6;
-/// The maximum number of lines of a compared block that no other device has. A longer block is a list of one
-/// site.
+/// The maximum number of lines in a compared block that no other device has. A longer block is a list that is
+/// specific to one site.
 const LONG: usize = 200;
-/// The word for an address of the device.
+/// The placeholder for an address of the device itself.
 pub(super) const OWN_ADDRESS: &str = "(own)";
-/// Separates the path of a block from that of its lines about one thing.
+/// Separates the path of a block from the path of a part of it. A part consists of the lines about one
+/// object.
 pub(super) const PART: &str = " // ";
 
 /// A block of a configuration: its first line, and the lines inside.
 #[derive(Debug)]
 pub(super) struct Block {
     pub(super) device: usize,
-    /// The first line.
+    /// The first line of the block.
     pub(super) header: Entry,
     /// The lines in the block, and the first lines of the blocks in it.
     pub(super) entries: Vec<Entry>,
-    /// The letters of its description, without numbers. Ports with the same task often have the same letters.
+    /// The letters of the block's description, without digits. Ports with the same task often have the same
+    /// letters.
     pub(super) description: String,
-    /// The words of its first line and of those around it: blocks of devices with one path are compared.
+    /// The words of the first line, and of the first lines of the blocks around it. Blocks with the same path
+    /// on different devices are compared.
     pub(super) path: String,
-    /// The indexes of the lines, in the order of their shapes.
+    /// The indexes of the lines, sorted by the shape of the line.
     by_shape: Vec<usize>,
     /// The indexes of the lines whose shape occurs once in the block.
     single: Vec<usize>,
@@ -66,7 +69,7 @@ impl Block {
         self.by_shape.iter().map(|place| self.entries[*place].shape.as_str())
     }
 
-    /// Generates the lines with a shape, in order.
+    /// Generates the lines with a shape, in the order of the text.
     pub(super) fn entries_of(&self, shape: &str) -> impl Iterator<Item = &Entry> {
         let first = self.by_shape.partition_point(|place| self.entries[*place].shape.as_str() < shape);
         let lines = self.by_shape[first..].iter().map(|place| &self.entries[*place]);
@@ -87,7 +90,8 @@ impl Block {
 
 /// The blocks of all devices, by path, and the names that each device defines.
 pub(super) struct Blocks {
-    /// The number of each device's kind. Devices of the same kind have nearly the same policies and classes.
+    /// The number of the kind of each device. Devices of the same kind have nearly the same policies and
+    /// classes.
     pub(super) kinds: Vec<usize>,
     pub(super) by_path: BTreeMap<String, Vec<Block>>,
     pub(super) devices: Vec<Defined>,
@@ -96,18 +100,18 @@ pub(super) struct Blocks {
 /// The names that a device defines, and its subnets.
 pub(super) struct Defined {
     pub(super) names: BTreeSet<String>,
-    /// The names of all devices.
+    /// The number of devices that define each name.
     all_names: Arc<NameUses>,
     /// The names of blocks with braces that are inside other blocks of the device.
     inner_names: BTreeSet<String>,
-    /// The names of such blocks on all devices.
+    /// The number of devices that define each such name.
     all_inner_names: Arc<NameUses>,
-    /// The subnets of its addresses, with masks.
+    /// The subnets of the device's ports, each with its mask.
     own_subnets: Vec<(u32, u32)>,
-    /// The device's own subnets and the destinations of its static routes, by mask, sorted.
+    /// The subnets of the device's ports and the destinations of its static routes, by mask, sorted.
     subnets: BTreeMap<u32, Vec<u32>>,
     pub(super) addresses: BTreeSet<Ipv4Addr>,
-    /// The lines outside of blocks.
+    /// The lines of the device outside of blocks.
     pub(super) top: Vec<Entry>,
 }
 
@@ -147,18 +151,18 @@ impl Defined {
         }
     }
 
-    /// Whether a word is an address of the device or of a subnet of it, with or without a length.
+    /// Whether a word is an address or prefix inside a subnet of the device.
     pub(super) fn is_near(&self, word: &str) -> bool {
         address(word).is_some_and(|address| self.is_inside(address, length(word)))
     }
 
-    /// Whether an address is in a subnet of the device.
+    /// Whether an address is inside a subnet of the device.
     pub(super) fn is_near_address(&self, address: Ipv4Addr) -> bool {
         self.is_inside(address, u32::BITS)
     }
 
-    /// Whether a prefix is in a subnet of the device. A larger prefix contains subnets of other devices as
-    /// well.
+    /// Whether a prefix is inside a subnet of the device. A prefix that is larger than the subnet is not: it
+    /// also contains subnets of other devices.
     fn is_inside(&self, address: Ipv4Addr, length: u32) -> bool {
         self.subnets
             .iter()
@@ -166,14 +170,15 @@ impl Defined {
             .any(|(mask, networks)| networks.binary_search(&(address.to_bits() & mask)).is_ok())
     }
 
-    /// Generates the host subnets of the device with their masks: the subnets with more than two addresses
-    /// for hosts.
+    /// Generates the host subnets of the device with their masks. A host subnet has room for more than two
+    /// hosts.
     pub(super) fn host_subnets(&self) -> impl Iterator<Item = (Ipv4Addr, u32)> {
         let subnets = self.own_subnets.iter().filter(|(_, mask)| (!mask).count_ones() > 2);
         subnets.map(|(network, mask)| (Ipv4Addr::from_bits(*network), *mask))
     }
 
-    /// Returns the text of a line as any device would write it: with a word in place of its own addresses.
+    /// Returns the text of a line with a placeholder for the device's own addresses, so that lines of
+    /// different devices can be equal.
     pub(super) fn text_of_any<'e>(&self, entry: &'e Entry) -> Cow<'e, str> {
         if !self.has_near(entry) {
             return entry.text().into();
@@ -187,7 +192,7 @@ impl Defined {
         word.parse::<Ipv4Addr>().is_ok_and(|address| self.addresses.contains(&address))
     }
 
-    /// Whether the device has its own name for a nested block, where other devices use a common name.
+    /// Whether the device defines `own` for a nested block in place of the name `usual` of other devices.
     pub(super) fn renames(&self, own: &str, usual: &str) -> bool {
         let uses = |name: &str| self.all_inner_names.of_name(name);
         self.inner_names.contains(own)
@@ -196,19 +201,20 @@ impl Defined {
             && uses(usual) > 0
     }
 
-    /// Whether one of the values is such an address. Other devices write such a line in another form.
+    /// Whether one of the line's values is an address in a subnet of the device. Such a line differs on other
+    /// devices.
     pub(super) fn has_near(&self, entry: &Entry) -> bool {
         let is_near =
             |(place, address): &(usize, Ipv4Addr)| self.is_inside(*address, length(&entry.values[*place]));
         entry.addresses().iter().any(is_near)
     }
 
-    /// Whether one of the words is a name that other devices define and this device does not, or an address
-    /// near this device ([`Defined::is_near`]).
+    /// Whether one of the words is a name that only other devices define, or an address in a subnet of this
+    /// device ([`Defined::is_near`]).
     pub(super) fn is_foreign<'v>(&self, mut words: impl Iterator<Item = &'v str>) -> bool {
         words.any(|word| {
-            // A number can be the name of a block on one device and a rate on another, so numbers do not
-            // count.
+            // Numbers are not names, because the same number can name a block on one device and be a rate on
+            // another.
             let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
             let is_name = !is_number && self.all_names.of_name(word) > 0;
             is_name && !self.names.contains(word) || self.lacks_inner_name(word) || self.is_near(word)
@@ -216,13 +222,14 @@ impl Defined {
     }
 
     /// Whether a line attaches a policy that the device does not define. Such a policy, for example
-    /// `system-cpp-policy`, belongs to another platform or design.
+    /// `system-cpp-policy`, belongs to a different platform or design.
     pub(super) fn lacks_policy(&self, text: &str) -> bool {
         let name = text.strip_prefix("service-policy ").and_then(|rest| rest.rsplit(' ').next());
         name.is_some_and(|name| !self.names.contains(name))
     }
 
-    /// Whether a word with capitals is the name of a nested block of other devices that this device lacks.
+    /// Whether a word with capital letters names a nested block that other devices define and this device
+    /// lacks.
     fn lacks_inner_name(&self, word: &str) -> bool {
         let is_own_word = word.contains(|letter: char| letter.is_ascii_uppercase());
         is_own_word && !self.inner_names.contains(word) && self.all_inner_names.of_name(word) > 0
@@ -233,23 +240,24 @@ impl Defined {
         self.all_names.of_name(name)
     }
 
-    /// Returns the stems of the device's names that end with `number`: `tunnel` for `tunnel7`.
+    /// Returns the letters of the device's names that end with `number`: `tunnel` for `tunnel7`.
     pub(super) fn numbers(&self, number: &str) -> BTreeSet<&str> {
         self.names.iter().filter_map(|name| stem(name, number)).collect()
     }
 
-    /// Whether any device has a name that consists of one of the stems and `number`.
+    /// Whether any device defines a name that consists of one of the stems and `number`.
     pub(super) fn any_has_number(&self, number: &str, stems: &BTreeSet<&str>) -> bool {
         stems.iter().any(|stem| self.all_names.of_name(&format!("{stem}{number}")) > 0)
     }
 }
 
 impl Blocks {
-    /// Reads the blocks of devices. Indented lines are inside the block of the line above them.
+    /// Reads the blocks of devices. Indented lines are inside the block of the previous line with less
+    /// indentation.
     pub(super) fn read<'t>(devices: &[Vec<Numbered<'t>>]) -> Blocks {
         let trees: Vec<Vec<Node<'t>>> = devices.par_iter().map(|lines| with_lists(tree(lines))).collect();
         let mut defined: Vec<Defined> = trees.par_iter().map(|nodes| Defined::read(nodes)).collect();
-        // A name in a different configuration language does not identify the same object.
+        // The same name in a different configuration language does not identify the same object.
         let has_braces: Vec<bool> =
             trees.iter().map(|nodes| nodes.iter().any(|node| node.line.1.ends_with('{'))).collect();
         let uses = [false, true].map(|kind| {
@@ -276,7 +284,8 @@ impl Blocks {
             let mut by_path: BTreeMap<String, Vec<Block>> = BTreeMap::new();
             for node in nodes {
                 let header = lines.headers.header(node);
-                // A list without entries, for example.
+                // A block without lines is compared only if its first line opens a block on some device, like
+                // a list without entries.
                 if node.inner.is_empty() && !lines.opening.contains(&header.shape) {
                     continue;
                 }
@@ -300,19 +309,19 @@ impl Blocks {
         for (path, group) in by_device.into_iter().flatten() {
             by_path.entry(path).or_default().extend(group);
         }
-        // Lines about an object with a single line are compared as lines of the enclosing block.
+        // If all objects of a path have a single line each, the enclosing block is compared with these lines.
         by_path.retain(|path, group| !path.contains(PART) || group.iter().any(|part| part.entries.len() > 1));
         let kinds = kinds(&defined);
         Blocks { kinds, by_path, devices: defined }
     }
 }
 
-/// Returns the length of a prefix, and that of an address for another word.
+/// Returns the length of a prefix, or the length of an address if the word has no prefix length.
 fn length(word: &str) -> u32 {
     word.split_once('/').and_then(|(_, length)| length.parse().ok()).unwrap_or(u32::BITS)
 }
 
-/// Adds the addresses of ports, and the names of blocks, inside a block with braces.
+/// Adds the addresses of ports and the names of blocks that are inside a block with braces.
 fn add_statements(node: &Node, addresses: &mut Vec<(Ipv4Addr, u32)>, names: &mut BTreeSet<String>) {
     for inner in &node.inner {
         let words: Vec<&str> = inner.words();
@@ -330,7 +339,7 @@ fn add_statements(node: &Node, addresses: &mut Vec<(Ipv4Addr, u32)>, names: &mut
     }
 }
 
-/// Returns the destination of a static route other than the default: an address with its mask.
+/// Returns the address and the mask of a static route's destination; `None` for the default route.
 fn routed(line: &str) -> Option<(u32, u32)> {
     let mut words =
         line.strip_prefix("ip route ")?.split(' ').filter_map(|word| word.parse::<Ipv4Addr>().ok());
@@ -338,7 +347,8 @@ fn routed(line: &str) -> Option<(u32, u32)> {
     (mask != 0).then_some((address, mask))
 }
 
-/// Returns the path of an interface: one path for all hardware interfaces, and one for each virtual kind.
+/// Returns the path of an interface. All hardware interfaces share a path, and each kind of virtual interface
+/// has one.
 fn interface_path(header: &Entry) -> String {
     let name = header.values.first().map_or("", String::as_str);
     let kind = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
@@ -371,7 +381,7 @@ fn add<'t>(
         if own.is_left_out {
             continue;
         }
-        // A faulty block can lack all its lines.
+        // A block without lines is compared too, because a faulty block can lack all its lines.
         if own.opens || !inner.inner.is_empty() {
             let header = lines.headers.header(inner);
             let name = if path.starts_with(INTERFACE) { &header.shape } else { header.text() };
@@ -400,8 +410,8 @@ fn description(node: &Node) -> String {
     text.chars().filter(|letter| letter.is_alphabetic()).flat_map(char::to_lowercase).collect()
 }
 
-/// Adds the lines about one thing, such as a neighbor, as blocks: those that begin with one word and one
-/// value.
+/// Adds the lines of a block about one object, such as a neighbor, as a block of its own. These are the lines
+/// that begin with one word and the same value.
 fn add_parts(
     found: &mut BTreeMap<String, Vec<Block>>,
     device: usize,
@@ -428,11 +438,11 @@ fn add_parts(
     }
 }
 
-/// Returns the kind of each device: the number of the first device with nearly the same names.
+/// Returns the kind of each device: the index of the first device that defines nearly the same names.
 fn kinds(devices: &[Defined]) -> Vec<usize> {
     let mut firsts: Vec<usize> = Vec::new();
     let mut found = Vec::new();
-    // Numbers in the names of interfaces, processes and rates differ between sites.
+    // Digits in the names of interfaces, processes and rates differ between sites.
     let without_digits =
         |name: &String| name.chars().filter(|letter| !letter.is_ascii_digit()).collect::<String>();
     let names: Vec<BTreeSet<String>> =
@@ -452,7 +462,7 @@ fn kinds(devices: &[Defined]) -> Vec<usize> {
     found
 }
 
-/// Returns the names that blocks define: the last word of their first line.
+/// Returns the names that blocks define. A name is the last word of the first line.
 fn names(nodes: &[Node]) -> BTreeSet<String> {
     let blocks = nodes.iter().filter(|node| !node.inner.is_empty());
     let name = |node: &Node| {
@@ -462,8 +472,8 @@ fn names(nodes: &[Node]) -> BTreeSet<String> {
     blocks.filter_map(name).collect()
 }
 
-/// Returns the shapes of first lines that name their blocks: a device has several such blocks, or all devices
-/// have one with the same name.
+/// Returns the shapes of first lines that contain the name of their block. This is so if a device has several
+/// blocks with the shape, or if the block has the same name on all devices.
 fn shapes_of_named<'t>(trees: &[Vec<Node<'t>>], headers: &Headers<'t, '_>) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut values: BTreeMap<String, BTreeSet<Vec<String>>> = BTreeMap::new();

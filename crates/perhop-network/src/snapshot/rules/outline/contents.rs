@@ -1,7 +1,7 @@
-//! [`Headers`] and [`Lines`]: the contents of lines, made once for the equal lines of all devices.
+//! [`Headers`] and [`Lines`]: the contents of lines, created once for all equal lines of all devices.
 //!
-//! Devices with the same task have mostly equal lines. A content for each line would take more memory than
-//! the configurations.
+//! Devices with the same task have mostly equal lines. A separate content for each line would need more
+//! memory than the configurations.
 
 use std::collections::BTreeSet;
 #[expect(clippy::disallowed_types, reason = "the maps are used for look-ups and never iterated")]
@@ -14,13 +14,13 @@ use super::super::tree::Node;
 use super::ports::Ports;
 use super::words::{Content, Entry, canonical, first_line, is_left_out};
 
-/// The number of maps. Two threads rarely need the same map at the same time.
+/// The number of maps. With this number, two threads rarely need the same map at the same time.
 const SHARDS: usize = 64;
 
 #[expect(clippy::disallowed_types, reason = "the maps are used for look-ups and never iterated")]
 type Shard<'t, V> = Mutex<HashMap<&'t str, Arc<V>>>;
 
-/// Values of texts, made once for each text.
+/// Values that are computed from texts, once for each text.
 struct Once<'t, V>(Vec<Shard<'t, V>>);
 
 impl<'t, V> Once<'t, V> {
@@ -37,19 +37,19 @@ impl<'t, V> Once<'t, V> {
     }
 }
 
-/// Lines as first lines of blocks.
+/// Contents of the first lines of blocks.
 pub(super) struct Headers<'t, 'n> {
     names: &'n BTreeSet<&'n str>,
     known: Once<'t, Content>,
 }
 
 impl<'t, 'n> Headers<'t, 'n> {
-    /// `names` are the names that blocks of all devices define.
+    /// Creates an empty store. `names` are the names that blocks of all devices define.
     pub(super) fn new(names: &'n BTreeSet<&'n str>) -> Headers<'t, 'n> {
         Headers { names, known: Once::new() }
     }
 
-    /// Returns the entry of a node's line.
+    /// Returns the entry of a node's line, which is the first line of a block.
     pub(super) fn header(&self, node: &Node<'t>) -> Entry {
         let (line, text) = node.line;
         let text = text.trim_start();
@@ -57,17 +57,17 @@ impl<'t, 'n> Headers<'t, 'n> {
     }
 }
 
-/// A line inside a block.
+/// The contents of a line inside a block.
 pub(super) struct Inner {
     /// Whether the line is not compared.
     pub(super) is_left_out: bool,
-    /// Whether such a line opens a block on at least one device, or is a class, which may be empty.
+    /// Whether such a line opens a block on at least one device, or opens a class. A class may be empty.
     pub(super) opens: bool,
-    /// Its content, or one for each of its criteria.
+    /// The content of the line, or one content for each criterion of the line.
     pub(super) contents: Vec<(Arc<Content>, Option<Ports>)>,
 }
 
-/// Lines inside blocks, and first lines.
+/// Contents of lines inside blocks and of first lines.
 pub(super) struct Lines<'t, 'n> {
     pub(super) headers: Headers<'t, 'n>,
     /// The shapes of the first lines of blocks.
@@ -80,7 +80,7 @@ impl<'t, 'n> Lines<'t, 'n> {
         Lines { headers, opening, known: Once::new() }
     }
 
-    /// Returns the line of a node.
+    /// Returns the contents of a node's line, which is inside a block.
     pub(super) fn inner(&self, node: &Node<'t>) -> Arc<Inner> {
         let text = node.line.1.trim_start();
         self.known.get(text, || {

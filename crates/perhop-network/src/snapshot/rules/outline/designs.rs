@@ -1,21 +1,21 @@
-//! Policies of another design: lines that all their classes lack.
+//! Policies with a different design: each of their classes lacks a line.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::block::{Block, Blocks};
 use super::form::{Deviation, DeviationKind};
 
-/// The path of policies.
+/// The beginning of the paths of policies.
 const POLICIES: &str = "policy-map ";
-/// The minimum number of classes of a policy that lack a line for it to be another design.
+/// The minimum number of classes of a policy that has a different design.
 const LEAST: usize = 3;
 
-/// Reclassifies missing lines as unusual if every class of the policy lacks a line.
+/// Reclassifies missing lines from decisive to unusual, if every class of the policy lacks a line.
 pub(super) fn weaken(blocks: &Blocks, found: &mut [Deviation]) {
     let decisive = |one: &&mut Deviation| one.kind == DeviationKind::Decisive;
     let at: BTreeSet<(usize, usize)> =
         found.iter_mut().filter(decisive).map(|one| (one.device, one.line)).collect();
-    // The first lines of the classes of each policy of a device.
+    // The classes of each policy of a device.
     let mut classes: BTreeMap<(usize, &str), Vec<&Block>> = BTreeMap::new();
     for (path, group) in blocks.by_path.iter().filter(|(path, _)| path.starts_with(POLICIES)) {
         let Some((policy, _)) = path.split_once(" / ") else { continue };

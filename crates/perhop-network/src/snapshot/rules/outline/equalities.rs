@@ -1,4 +1,4 @@
-//! Two lines of a device that have the same address on every device except one.
+//! Pairs of lines with the same address on every device except one.
 
 use std::collections::BTreeMap;
 
@@ -10,12 +10,12 @@ use super::words::Entry;
 /// The minimum number of other devices on which both lines have the same value.
 const OTHERS: usize = 3;
 
-/// A value of a line that occurs once on a device: the path of the block, the shape of the line and the place
-/// of the value.
+/// A value of a line that occurs once on a device: the path of the block, the shape of the line, and the
+/// index of the value.
 type Key<'b> = (&'b str, &'b str, usize);
 
-/// Reports a device on which two lines have different addresses, if every other device has the same address
-/// in both lines. The finding is at the line that differs from the largest number of other lines.
+/// Reports a device on which two lines have different addresses, if the two lines have the same address on
+/// every other device. The finding is at the line that differs from most other lines in this way.
 pub(super) fn check(blocks: &Blocks, found: &mut Vec<Deviation>) {
     let devices = keys(blocks);
     let mut equal: BTreeMap<(Key, Key), Vec<&str>> = BTreeMap::new();
@@ -68,7 +68,7 @@ pub(super) fn check(blocks: &Blocks, found: &mut Vec<Deviation>) {
     }
 }
 
-/// Returns, for each device, the addresses in lines that occur once.
+/// Returns, for each device, the addresses in lines whose shape occurs once.
 fn keys<'b>(blocks: &'b Blocks) -> Vec<BTreeMap<Key<'b>, &'b Entry>> {
     let mut found: Vec<BTreeMap<Key<'b>, &'b Entry>> =
         blocks.devices.iter().map(|_| BTreeMap::new()).collect();

@@ -1,16 +1,17 @@
-//! [`Form`]: blocks with equal lines. [`Deviation`]: a line in which one block differs from its peers.
+//! [`Form`]: a set of blocks with the same lines. [`Deviation`]: a line in which a block differs from its
+//! peers.
 
 use std::collections::BTreeMap;
 
 use super::block::{Block, INTERFACE, PART, PROCESS};
 use super::words::Entry;
 
-/// The minimum number of other blocks that agree. It is larger for interfaces, because interfaces with
-/// different tasks can look alike. Blocks with the same name have the same task.
+/// The minimum number of other blocks that must agree. It is larger for interfaces, because interfaces with
+/// different tasks can look similar. Blocks with the same name have the same task.
 pub(super) const OTHER_INTERFACES: usize = 3;
 pub(super) const OTHER_NAMESAKES: usize = 2;
 
-/// Commands of interfaces that decide about the marks, queues, tunnels and neighbors of packets.
+/// Commands of interfaces that determine marks, queues, tunnels and neighbors.
 const OF_PACKETS: &[&str] = &[
     "auto qos ",
     "channel-group ",
@@ -49,7 +50,7 @@ const OF_PACKETS: &[&str] = &[
     "tunnel protection ",
     "tunnel source ",
 ];
-/// Commands with a key, number or address that both ends of a link or session need.
+/// Commands with a key, number or address that must be equal at both ends of a link or session.
 const OF_NEIGHBORS: &[&str] = &[
     "encapsulation ",
     "ip authentication ",
@@ -62,7 +63,7 @@ const OF_NEIGHBORS: &[&str] = &[
     "isis password ",
     "tunnel key ",
 ];
-/// Words of such lines about a neighbor.
+/// Words of lines about a neighbor that affect the session or its routes.
 const OF_SESSIONS: &[&str] = &[
     "activate",
     "as-override",
@@ -75,18 +76,18 @@ const OF_SESSIONS: &[&str] = &[
     "send-community",
     "update-source",
 ];
-/// Commands of processes without which neighbors do not get routes.
+/// Commands of processes without which neighbors receive no routes.
 const OF_ROUTES: &[&str] = &["eigrp stub", "no passive-interface ", "redistribute "];
-/// Commands of HSRP, VRRP and GLBP groups, and words for the different roles of their routers.
+/// Commands of HSRP, VRRP and GLBP groups, and words that assign different roles to the routers of a group.
 const OF_GROUPS: &[&str] = &["glbp ", "standby ", "vrrp "];
 const OF_ROLES: &[&str] = &["decrement", "preempt", "priority", "timers", "track"];
-/// The beginning of the path of a list of routes. Such a list may have its prefixes in one entry or in
+/// The beginning of the path of a prefix list. A prefix list may match a range of prefixes in one entry or in
 /// several.
 const ROUTES: &str = "ip prefix-list ";
-/// Commands of the entries of access lists.
+/// The first words of entries of access lists.
 const OF_LISTS: &[&str] = &["deny", "permit"];
 /// Words before values that a site may choose: addresses, rates, weights, queue lengths and preferences. Also
-/// words before route targets, because another rule compares them.
+/// contains the words before route targets, because another rule compares route targets.
 const CHOSEN: &[&str] = &[
     "address",
     "bandwidth",
@@ -110,7 +111,7 @@ const CHOSEN: &[&str] = &[
     "vrf-target",
     "weight",
 ];
-/// Words of lines and blocks about the management of a device.
+/// Words of lines and paths about the management of a device.
 const OF_MANAGEMENT: &[&str] = &[
     "aaa",
     "contact",
@@ -132,7 +133,7 @@ const OF_MANAGEMENT: &[&str] = &[
     "version",
 ];
 
-/// An interface at the end of a link: its device and its first line.
+/// An interface at the end of a link: the device and the first line of the interface.
 pub(crate) type End = (usize, usize);
 
 /// A line in which a block differs from its peers.
@@ -147,7 +148,7 @@ pub(crate) struct Deviation {
 /// The kind of a [`Deviation`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum DeviationKind {
-    /// A line that determines marks, queues, access lists or neighbors, and in which all peers agree.
+    /// A line that determines marks, queues, access lists or neighbors, and that is equal in all peers.
     Decisive,
     /// The block lacks a line that all peers have.
     Missing,
@@ -156,7 +157,7 @@ pub(crate) enum DeviationKind {
 }
 
 impl DeviationKind {
-    /// Returns `Decisive` for a line whose value is not a choice of the site, otherwise this kind.
+    /// Returns `Decisive` if the value of a line is not a choice of the site, otherwise this kind.
     pub(super) fn in_block(self, block: &Block, text: &str) -> DeviationKind {
         let is_session = block.is_part() && block.path.ends_with("neighbor #");
         if is_session && OF_SESSIONS.contains(&text.split(' ').next().unwrap_or_default()) {
@@ -176,28 +177,29 @@ impl DeviationKind {
         if self == DeviationKind::Decisive { DeviationKind::Unusual } else { self }
     }
 
-    /// Returns `Decisive` for a key or number that must be equal at both ends, otherwise this kind.
+    /// Returns `Decisive` if a line sets a key or number that must be equal at both ends, otherwise this
+    /// kind.
     pub(super) fn of_neighbors(self, text: &str) -> DeviationKind {
         let is_needed = OF_NEIGHBORS.iter().any(|start| text.starts_with(start))
             || text.starts_with("neighbor ") && text.split(' ').any(|word| OF_SESSIONS.contains(&word));
         if is_needed { DeviationKind::Decisive } else { self }
     }
 
-    /// Returns `Decisive` for a line that redistributes routes of other protocols, otherwise this kind.
+    /// Returns `Decisive` if neighbors receive no routes without the line, otherwise this kind.
     pub(super) fn of_passed_routes(self, text: &str) -> DeviationKind {
         if OF_ROUTES.iter().any(|start| text.starts_with(start)) { DeviationKind::Decisive } else { self }
     }
 
-    /// Returns `Decisive` for two entries of lists, otherwise this kind.
+    /// Returns `Decisive` if both lines are entries of access lists, otherwise this kind.
     pub(super) fn of_entries(self, entries: [&Entry; 2]) -> DeviationKind {
         let are_entries = entries.iter().all(|entry| OF_LISTS.contains(&entry.command()));
         if are_entries { DeviationKind::Decisive } else { self }
     }
 
-    /// Returns `Decisive` if the missing line changes the treatment of packets or is an entry of an access
+    /// Returns `Decisive` if the missing line determines the treatment of packets or is an entry of an access
     /// list, otherwise this kind.
     pub(super) fn of_missing(self, block: &Block, text: &str) -> DeviationKind {
-        // Neighbors of several roles may look alike.
+        // Neighbors with different roles can look similar.
         if block.is_part() {
             return self.of_passed_routes(text);
         }
@@ -210,7 +212,8 @@ impl DeviationKind {
     }
 }
 
-/// Whether a line has a number that a site may choose. Switch ports with the same task have equal queues.
+/// Whether a line contains a number that a site may choose. Switch ports with the same task have the same
+/// queues, so lines about them contain none.
 fn is_chosen(text: &str) -> bool {
     if text.starts_with("srr-queue ") {
         return false;
@@ -231,7 +234,7 @@ fn is_managed(text: &str) -> bool {
     text.split(' ').any(|word| OF_MANAGEMENT.contains(&word))
 }
 
-/// Blocks with the same shapes of lines.
+/// A set of blocks whose lines have the same shapes.
 pub(super) struct Form<'b> {
     pub(super) shapes: Vec<&'b str>,
     pub(super) blocks: Vec<&'b Block>,
@@ -260,12 +263,12 @@ pub(super) fn forms<'b>(group: impl IntoIterator<Item = &'b Block>) -> Vec<Form<
 }
 
 impl Block {
-    /// Returns the minimum number of other blocks that agree.
+    /// Returns the minimum number of other blocks that must agree.
     pub(super) fn least_others(&self) -> usize {
         if self.has_name() { OTHER_NAMESAKES } else { OTHER_INTERFACES }
     }
 
-    /// Whether the block is an interface or a part of one.
+    /// Whether the block is an interface or a part of an interface.
     pub(super) fn is_of_interface(&self) -> bool {
         self.path.starts_with(INTERFACE)
     }
@@ -275,15 +278,15 @@ impl Block {
         self.is_of_interface() && self.path.contains('/')
     }
 
-    /// Whether the block is a container such as `interfaces {`, which a device has once. Its parts depend on
-    /// the task of the device, so they are not compared.
+    /// Whether the block is a container such as `interfaces {`, which a device has once. The contents of a
+    /// container depend on the task of the device, so they are not compared.
     fn is_container(&self) -> bool {
         let is_value = |letter: char| letter.is_ascii_digit() || letter.is_ascii_uppercase();
         self.path.ends_with('{') && !self.path.contains(is_value)
     }
 
-    /// Whether a line of the block sets class of service, and is not the first line of a nested block.
-    /// `network-map-differs` compares the queues of classes, because a line about them has two forms.
+    /// Whether a line in a block of class of service is a setting, and not the first line of a nested block.
+    /// Excludes the queues of classes, because `network-map-differs` compares them.
     fn sets_service(&self, text: &str) -> bool {
         let has_own_rule = self.path.contains("forwarding-classes");
         self.path.starts_with("class-of-service {")
@@ -292,18 +295,18 @@ impl Block {
             && !text.ends_with('{')
     }
 
-    /// Whether it is the lines of a block about one thing.
+    /// Whether the block consists of the lines about one object ([`PART`]).
     pub(super) fn is_part(&self) -> bool {
         self.path.contains(PART)
     }
 
-    /// Whether all blocks of the group have the same name. The number of a routing process is not such a
-    /// name, because each site chooses it.
+    /// Whether all blocks with this path have the same name. The number of a routing process is not a name,
+    /// because each site chooses it.
     pub(super) fn has_name(&self) -> bool {
         !self.is_of_interface() && !self.path.starts_with("router ") && !self.path.contains('#')
     }
 
-    /// Returns the first line as text.
+    /// Returns the text of the first line.
     pub(super) fn title(&self) -> &str {
         self.header.text()
     }

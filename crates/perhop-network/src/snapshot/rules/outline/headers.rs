@@ -1,4 +1,4 @@
-//! Lines outside of blocks, and first lines of blocks, that only one device of a kind lacks.
+//! Lines outside of blocks and first lines of blocks that only one device of a kind lacks.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -48,7 +48,7 @@ const OF_MANAGEMENT: &[&str] = &[
     "version",
     "vtp",
 ];
-/// Commands outside of blocks that decide about the marks, queues and labels of all ports.
+/// Commands outside of blocks that determine the marks, queues and labels of all ports.
 const OF_ALL_PORTS: &[&str] = &[
     "crypto isakmp key",
     "ip route 0.0.0.0 0.0.0.0",
@@ -57,11 +57,11 @@ const OF_ALL_PORTS: &[&str] = &[
     "mpls ldp router-id",
     "qos",
 ];
-/// The command for keys and methods of encryption, which must be equal at both ends.
+/// The command for encryption keys and methods, which must be equal at both ends.
 const CRYPTO: &str = "crypto";
-/// A line of an interface, and the lines that must be equal on all devices with it.
+/// A line of an interface, and the beginning of lines that must be equal on all devices with this line.
 const OF_LABELS: (&str, &str) = ("mpls ip", "mpls ");
-/// Commands that begin with `ip` or `ipv6` and concern management.
+/// Words after `ip` or `ipv6` in commands about management.
 const OF_IP: &[&str] = &[
     "bootp",
     "classless",
@@ -86,8 +86,8 @@ const OF_IP: &[&str] = &[
     "tftp",
 ];
 
-/// Reports first lines of blocks whose words differ from those of all other devices, and lines that only one
-/// device lacks.
+/// Reports first lines of blocks that differ from the first line of the same block on all other devices, and
+/// lines that only one device lacks.
 pub(super) fn check(blocks: &Blocks, found: &mut Vec<Deviation>) {
     let kinds: BTreeSet<usize> = blocks.kinds.iter().copied().collect();
     for kind in kinds {
@@ -120,12 +120,12 @@ fn is_of_all_ports(text: &str) -> bool {
     let begins = |command: &&str| {
         text.strip_prefix(*command).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
     };
-    // Another rule compares the maps of switches mark by mark.
+    // The rule `switch_maps` compares the maps of switches mark by mark.
     OF_ALL_PORTS.iter().any(begins) && !text.contains("map ")
 }
 
 /// Reports lines outside of blocks that only one device of a kind lacks. The finding is at the line that
-/// negates the missing line, otherwise at the line with the device name.
+/// negates the missing line, otherwise at the line with the name of the device.
 fn check_presence(
     blocks: &Blocks,
     members: &[usize],
@@ -133,7 +133,7 @@ fn check_presence(
     found: &mut Vec<Deviation>,
 ) {
     let key = |entry: &Entry| match entry.shape.as_str() {
-        // Default routes are equal lines, regardless of their next hops.
+        // Default routes count as equal lines, regardless of their next hops.
         shape if shape.starts_with("ip route ") => {
             let to = entry.values.iter().take(2).cloned().collect::<Vec<_>>().join(" ");
             format!("ip route {to}")
@@ -144,7 +144,8 @@ fn check_presence(
     for device in members {
         for entry in blocks.devices[*device].top.iter().filter(|entry| is_compared(entry)) {
             holders.entry(key(entry)).or_default().insert(*device);
-            // Each site has its own next hop, but the interface may have the same name at all sites.
+            // Each site has its own next hop. An interface can have the same name at all sites, so it is
+            // compared.
             let is_address = |word: &String| word.parse::<std::net::Ipv4Addr>().is_ok();
             if entry.values.last().is_some_and(|last| !is_address(last)) {
                 holders.entry(entry.text().to_owned()).or_default().insert(*device);
@@ -175,7 +176,7 @@ fn check_presence(
     }
 }
 
-/// Whether `entry` is the line `text` with different values that no other device has.
+/// Whether `entry` is the line `text` with other values, and no other device has these values.
 fn is_other_value(entry: &Entry, text: &str, members: &[usize], blocks: &Blocks) -> bool {
     let own = entry.text();
     let start = |text: &str| text.rsplit_once(' ').map(|(start, _)| start.to_owned());
@@ -189,8 +190,8 @@ fn name_line(own: &Defined) -> Option<usize> {
     own.top.iter().find(|entry| entry.command() == "hostname").map(|entry| entry.line)
 }
 
-/// Reports a first line of a named block if only its words after the name differ from the same block on all
-/// other devices.
+/// Reports the first line of a named block, if the words after the name are different from the same block on
+/// all other devices.
 fn check_words(blocks: &Blocks, found: &mut Vec<Deviation>) {
     // The first lines by command and name.
     let mut by_name: BTreeMap<(&str, &str), Vec<(usize, &Entry)>> = BTreeMap::new();
@@ -207,7 +208,8 @@ fn check_words(blocks: &Blocks, found: &mut Vec<Deviation>) {
         let Some((odd, usual)) = super::values::only_exception(texts) else {
             continue;
         };
-        // A device may have several blocks with a name. Other rules compare the packets of classes.
+        // If a device has several blocks with a name, the blocks are not compared. Other rules compare the
+        // packets of classes.
         let is_class = lines[odd].1.command() == "class-map";
         if devices.len() < lines.len() || devices.len() < OTHER_INTERFACES || is_class {
             continue;

@@ -1,13 +1,13 @@
-//! Keys and passwords in lines: [`hide`] marks them, so that [`without_secrets`] can remove them from
+//! Keys and passwords in lines. [`hide`] marks the secrets, so that [`without_secrets`] can remove them from
 //! messages.
 
 use super::super::secrets::{key_of_type_7, reveal_type_7};
 
-/// The beginning of a marked word. No configuration contains it.
+/// The first character of a marked word. No configuration contains this character.
 const MARK: char = '\u{1}';
-/// Stands for a marked word in messages.
+/// Replaces a marked word in messages.
 const SHOWN: &str = "(secret)";
-/// Words before a key or password.
+/// Words that precede a key or password.
 const BEFORE: &[&str] = &[
     "area-password",
     "authentication-key",
@@ -21,7 +21,7 @@ const BEFORE: &[&str] = &[
     "simple-password",
     "wpa-psk",
 ];
-/// Words between such a word and the secret: kinds of encryption, algorithms and directions.
+/// Words that can be between such a word and the secret: kinds of encryption, algorithms and directions.
 const BETWEEN: &[&str] = &[
     "aes",
     "ascii",
@@ -37,13 +37,13 @@ const BETWEEN: &[&str] = &[
     "sha",
     "text",
 ];
-/// The maximum number of digits of a type or a key number. Longer numbers can be secrets.
+/// The maximum number of digits of an encryption type or key number. Longer numbers can be secrets.
 const LONGEST_NUMBER: usize = 3;
-/// Words before `key` in lines whose key is not secret, or that name a key.
+/// Words before `key` in lines that contain no secret, or only the name of a key.
 const PUBLIC: &[&str] = &["crypto", "tunnel"];
-/// Groups of routers with a virtual address.
+/// Commands about groups of routers with a virtual address.
 const GROUPS: &[&str] = &["glbp", "standby", "vrrp"];
-/// Words after `authentication` that name no secret.
+/// Words after `authentication` that are not a secret.
 const METHODS: &[&str] = &["key-chain", "message-digest", "mode", "null", "pre-share"];
 
 /// Whether a word is a marked secret.
@@ -51,8 +51,8 @@ pub(super) fn is_hidden(word: &str) -> bool {
     word.starts_with(MARK)
 }
 
-/// Returns the places of the secrets of a line, with a marked word for each. Secrets of type 7 get the same
-/// salt.
+/// Returns the index of each secret in a line, with the marked word that replaces it. Secrets of type 7 are
+/// encoded with the same salt, so that equal secrets are equal words.
 pub(super) fn hide(words: &[&str]) -> Vec<(usize, String)> {
     let places = (0..words.len()).filter_map(|place| secret_after(words, place));
     let mut found: Vec<(usize, String)> = places.map(|place| (place, marked(words, place))).collect();
@@ -60,7 +60,7 @@ pub(super) fn hide(words: &[&str]) -> Vec<(usize, String)> {
     found
 }
 
-/// Returns a message with a word in place of each marked secret.
+/// Returns a message in which each marked secret is replaced by [`SHOWN`].
 pub(super) fn without_secrets(message: &str) -> String {
     let mut parts = message.split(MARK);
     let mut found = parts.next().unwrap_or_default().to_owned();
@@ -72,7 +72,7 @@ pub(super) fn without_secrets(message: &str) -> String {
     found
 }
 
-/// Returns the place of the secret that the word at `place` announces.
+/// Returns the index of the secret that follows the word at `place`; `None` if no secret follows.
 fn secret_after(words: &[&str], place: usize) -> Option<usize> {
     let before = |distance: usize| place.checked_sub(distance).and_then(|place| words.get(place)).copied();
     let announces = match words[place] {
@@ -99,7 +99,7 @@ fn secret_after(words: &[&str], place: usize) -> Option<usize> {
     (!["address", "hostname", "key-chain"].contains(word)).then_some(secret)
 }
 
-/// Whether `key` announces a secret: not in `key chain NAME`, and not in `key NUMBER`, which begins a block.
+/// Whether no secret follows the word `key`: in `key chain NAME`, and in `key NUMBER`, which begins a block.
 fn names_no_key(words: &[&str], place: usize) -> bool {
     let rest = &words[place + 1..];
     let is_number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());

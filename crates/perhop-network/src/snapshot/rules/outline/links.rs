@@ -1,4 +1,4 @@
-//! Lines whose values match at the two ends of every link except one.
+//! Lines whose values agree at the two ends of every link except one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,17 +8,17 @@ use super::form::{Deviation, DeviationKind, End};
 use super::values::{is_renamed, only_exception};
 use super::words::Entry;
 
-/// The minimum number of other links that follow a rule.
+/// The minimum number of other links that agree.
 const OTHERS: usize = 3;
 
-/// Commands for groups of routers with a virtual address (HSRP, VRRP).
+/// Commands about groups of routers with a virtual address (HSRP, VRRP).
 const GROUPS: &[&str] = &["standby", "vrrp"];
 
-/// Lines that attach policies. Both ends of a link can use the same policy name without having to.
+/// First words of lines that attach policies and lists. The ends of a link need not use the same names.
 const ATTACHED: &[&str] = &["ip", "service-policy"];
 
-/// Reclassifies a different line as unusual if the other end of its link has the same line, because both ends
-/// were changed.
+/// Reclassifies an unusual line from decisive to unusual if the other end of the link has the same line,
+/// because an operator then changed both ends intentionally.
 pub(super) fn weaken_agreed(blocks: &Blocks, links: &[Vec<End>], found: &mut [Deviation]) {
     let by_place = interfaces(blocks);
     let mut agreed: BTreeSet<(usize, usize)> = BTreeSet::new();
@@ -40,12 +40,12 @@ pub(super) fn weaken_agreed(blocks: &Blocks, links: &[Vec<End>], found: &mut [De
     }
 }
 
-/// Whether a line limits the length of packets or segments.
+/// Whether a line limits the length of packets or TCP segments.
 fn is_length(entry: &Entry) -> bool {
     entry.shape.split(' ').any(|word| ["mtu", "adjust-mss"].contains(&word))
 }
 
-/// Returns the interfaces by device and first line.
+/// Returns the interfaces, by device and first line.
 fn interfaces(blocks: &Blocks) -> BTreeMap<End, &Block> {
     let paths = blocks.by_path.iter().filter(|(path, _)| path.starts_with(INTERFACE) && !path.contains('/'));
     let all = paths.flat_map(|(_, group)| group);
@@ -59,8 +59,8 @@ struct Pair<'b> {
 }
 
 /// Reports a link that differs from all other links in a line: one end lacks the line, or the two ends have
-/// different values although the values at all other links are equal. In groups of routers (HSRP, VRRP), also
-/// reports equal values if the values at all other links differ.
+/// different values although the values at both ends of each other link are equal. For lines about groups of
+/// routers (HSRP, VRRP), also reports equal values if the values on all other links differ.
 pub(super) fn check(blocks: &Blocks, links: &[Vec<End>], found: &mut Vec<Deviation>) {
     let by_place = interfaces(blocks);
     let mut by_shape: BTreeMap<&str, Vec<Pair>> = BTreeMap::new();
@@ -118,8 +118,8 @@ fn check_values(pairs: &[Pair], devices: &[Defined], found: &mut Vec<Deviation>)
         })
         .collect();
     let count = both.iter().map(|(_, [first, _])| first.values.len()).min().unwrap_or(0);
-    // The values of a group (priorities) must differ, so that one router is active. One other group is enough
-    // to show that.
+    // The priorities of the routers in a group must differ, so that one router is active. A single other
+    // group with different values is sufficient evidence.
     let is_of_group = both.iter().any(|(_, [first, _])| GROUPS.contains(&first.command()));
     for place in 0..count {
         let is_equal =
@@ -151,7 +151,8 @@ fn check_values(pairs: &[Pair], devices: &[Defined], found: &mut Vec<Deviation>)
     }
 }
 
-/// Reports the one end of a link with several ends whose value differs from the common value of the others.
+/// Reports the only end of a link with several ends whose value differs from the common value of the other
+/// ends.
 fn check_several(ends: &[&Block], found: &mut Vec<Deviation>) {
     for entry in ends[0].single_entries() {
         let entries: Vec<&Entry> = ends.iter().filter_map(|end| end.single_entry(&entry.shape)).collect();

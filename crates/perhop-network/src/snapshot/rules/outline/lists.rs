@@ -1,13 +1,14 @@
-//! Lists whose entries are lines outside of blocks, as blocks: `ip prefix-list NAME seq 5 permit …`.
+//! Conversion of lists whose entries are separate lines (`ip prefix-list NAME seq 5 permit …`) to blocks.
 
 use super::super::tree::Node;
 
-/// The words before the name of such a list.
+/// The words that precede the name of such a list.
 const LISTS: &[[&str; 2]] = &[["ip", "prefix-list"], ["ipv6", "prefix-list"]];
-/// The number of words up to the name.
+/// The number of words up to and including the name.
 const NAMED: usize = 3;
 
-/// Returns the lines of a configuration, with the entries of each list inside a block at its first entry.
+/// Returns the lines of a configuration. The entries of each list are inside one block, at the line of the
+/// first entry.
 pub(super) fn with_lists(nodes: Vec<Node<'_>>) -> Vec<Node<'_>> {
     let mut found: Vec<Node> = Vec::new();
     for node in nodes {
@@ -16,7 +17,7 @@ pub(super) fn with_lists(nodes: Vec<Node<'_>>) -> Vec<Node<'_>> {
             continue;
         };
         let entry = Node { line: (node.line.0, entry), inner: Vec::new() };
-        // The entries of a list follow each other.
+        // The entries of a list are adjacent lines.
         match found.last_mut().filter(|list| list.line.1 == header) {
             Some(list) => list.inner.push(entry),
             None => found.push(Node { line: (node.line.0, header), inner: vec![entry] }),
@@ -25,7 +26,8 @@ pub(super) fn with_lists(nodes: Vec<Node<'_>>) -> Vec<Node<'_>> {
     found
 }
 
-/// Returns the words up to the name of a list, and the words of the entry without its sequence number.
+/// Splits a line into the words up to the name of the list, and the words of the entry without its sequence
+/// number.
 fn parts(text: &str) -> Option<(&str, &str)> {
     let mut words = text.split(' ');
     let first = [words.next()?, words.next()?];

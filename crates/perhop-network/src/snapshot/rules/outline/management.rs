@@ -1,4 +1,5 @@
-//! Access lists that protect the management of devices. Each organization uses its own addresses in them.
+//! Access lists that protect the management of devices. These lists contain different addresses in each
+//! organization.
 
 use std::collections::BTreeSet;
 
@@ -6,12 +7,12 @@ use super::super::tree::Numbered;
 use super::block::Blocks;
 use super::form::{Deviation, DeviationKind};
 
-/// The path of access lists with a name.
+/// The beginning of the paths of named access lists.
 const LISTS: &str = "ip access-list ";
-/// Words of lines that apply a list to sessions with the device, and not to packets through it.
+/// Words of lines that apply a list to sessions with the device itself, not to forwarded packets.
 const OF_MANAGEMENT: &[&str] = &["access-class", "http", "ntp", "snmp-server"];
 
-/// Reclassifies deviations in lists that only management uses as unusual.
+/// Reclassifies deviations in lists for management from decisive to unusual.
 pub(super) fn weaken(blocks: &Blocks, devices: &[Vec<Numbered>], found: &mut [Deviation]) {
     let mut lines: BTreeSet<(usize, usize)> = BTreeSet::new();
     for (_, group) in blocks.by_path.iter().filter(|(path, _)| path.starts_with(LISTS)) {

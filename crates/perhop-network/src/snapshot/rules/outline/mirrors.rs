@@ -1,4 +1,4 @@
-//! Pairs of lines: two devices that each have a line about the other device.
+//! Pairs of devices, each with a line that contains an address of the other device.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -7,23 +7,24 @@ use super::block::{Block, Blocks, PART};
 use super::form::{Deviation, DeviationKind};
 use super::words::Entry;
 
-/// The minimum number of lines that follow a rule, for another line to be an exception.
+/// The minimum number of lines that agree. With fewer, the rule reports no other line.
 const LEAST: usize = 3;
 
-/// A line that has the address of a device.
+/// A line that contains an address.
 struct Line<'b> {
     device: usize,
     entry: &'b Entry,
-    /// The index of the value that is the address.
+    /// The index of the address among the values of the line.
     place: usize,
-    /// The device with the address.
+    /// The device that has the address.
     other: Option<usize>,
-    /// Whether the address is in a subnet of the line's own device.
+    /// Whether the address is in a subnet of the device that has the line.
     is_near: bool,
 }
 
-/// Reports a line about another device that differs from that device's line about this one, and a line with
-/// an address that no device has, if all other lines of the shape are correct.
+/// Reports a line about another device that differs from the other device's line about this device. Also
+/// reports a line with an address that no device has. Both require that all other lines of the shape are
+/// correct.
 pub(super) fn check(blocks: &Blocks, found: &mut Vec<Deviation>) {
     let mut owners: BTreeMap<Ipv4Addr, Vec<usize>> = BTreeMap::new();
     for (device, own) in blocks.devices.iter().enumerate() {
@@ -38,7 +39,8 @@ pub(super) fn check(blocks: &Blocks, found: &mut Vec<Deviation>) {
     }
 }
 
-/// Blocks whose first line has one value, such as `router bgp 65000`: the path, and the value on each device.
+/// Blocks whose first line has one value, such as `router bgp 65000`: for each path, the value on each
+/// device.
 type Numbered<'b> = Vec<(&'b str, BTreeMap<usize, &'b str>)>;
 
 fn numbered(blocks: &Blocks) -> Numbered<'_> {
@@ -55,7 +57,7 @@ impl Block {
     }
 }
 
-/// Returns the lines with addresses, by their shape and the place of the address.
+/// Returns the lines that contain addresses, by the shape of the line and the index of the address.
 fn lines_by_shape<'b>(
     blocks: &'b Blocks,
     owners: &BTreeMap<Ipv4Addr, Vec<usize>>,
@@ -71,7 +73,7 @@ fn lines_by_shape<'b>(
                 continue;
             }
             let devices = owners.get(&address).map_or(&[][..], Vec::as_slice);
-            // In several routing tables, several devices can have the address.
+            // In different routing tables, several devices can have the same address.
             if devices.len() > 1 {
                 continue;
             }
@@ -92,7 +94,7 @@ fn lines_by_shape<'b>(
     found
 }
 
-/// Reports the one line whose address belongs to no device.
+/// Reports the only line whose address no device has.
 fn check_owners(lines: &[Line], found: &mut Vec<Deviation>) {
     let odd: Vec<&Line> = lines.iter().filter(|line| line.other.is_none()).take(2).collect();
     let [line] = odd.as_slice() else { return };
@@ -108,8 +110,8 @@ fn check_owners(lines: &[Line], found: &mut Vec<Deviation>) {
     }
 }
 
-/// Reports values that differ from the values in the other device's line about this one, or from the number
-/// in the first line of the other device's block.
+/// Reports values that differ from the other device's line about this device, and values that differ from the
+/// number in the first line of the other device's block.
 fn check_values(numbered: &Numbered, lines: &[Line], found: &mut Vec<Deviation>) {
     let Some(first) = lines.first() else { return };
     let mut backs: BTreeMap<(usize, usize), &Line> = BTreeMap::new();
@@ -122,12 +124,12 @@ fn check_values(numbered: &Numbered, lines: &[Line], found: &mut Vec<Deviation>)
         let pairs: Vec<(&Line, &Line)> =
             lines.iter().filter_map(|line| Some((line, *backs.get(&(line.other?, line.device))?))).collect();
         let differ = |(line, back): &&(&Line, &Line)| line.entry.values[value] != back.entry.values[value];
-        // A pair of lines is listed from both sides.
+        // Each pair of lines is listed once from each side.
         let count = pairs.iter().filter(differ).count();
         if count == 2 && pairs.len() >= 2 * LEAST {
             for (line, back) in pairs.iter().filter(differ) {
                 let message = format!(
-                    "`{}`: the line of the other device about this one has {}",
+                    "`{}`: the line of the other device about this device has {}",
                     line.entry.text(),
                     back.entry.values[value]
                 );
@@ -139,7 +141,7 @@ fn check_values(numbered: &Numbered, lines: &[Line], found: &mut Vec<Deviation>)
     }
 }
 
-/// Reports the one line whose value differs from the number in the first line of the other device's block.
+/// Reports the only line whose value differs from the number in the first line of the other device's block.
 fn check_numbers(numbered: &Numbered, lines: &[Line], value: usize, found: &mut Vec<Deviation>) {
     for (path, number) in numbered {
         let known: Vec<(&Line, &str)> =

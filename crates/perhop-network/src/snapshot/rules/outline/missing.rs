@@ -1,4 +1,4 @@
-//! Lines that all peers of a block have and the block lacks.
+//! Lines that all peers of a block have, and that the block lacks.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,29 +6,30 @@ use super::block::{Block, Defined};
 use super::form::{Deviation, DeviationKind, Form, OTHER_INTERFACES};
 use super::words::Entry;
 
-/// Commands that stop or drop packets. An additional one is reported if only one block has it. Other rules
-/// check marks and policers.
+/// Commands that stop or drop packets. The rule reports a block with such a command if no peer has it. Other
+/// rules check marks and policers.
 const TAKING: &[&str] = &["shutdown"];
-/// The minimum number of lines that peers have in common. An interface with fewer common lines has another
-/// task.
+/// The minimum number of lines that interfaces with the same task have in common.
 const LEAST_COMMON: usize = 3;
-/// Interfaces with one fewer common line have the same task if at least this number of them is equal.
+/// The minimum number of equal peers that permit one common line less.
 const MANY: usize = 5;
-/// The number of interfaces that share this number of lines which no others have.
+/// The number of peers that are sufficient for an interface, and the number of lines that only these peers
+/// and the interface must then have.
 const LEAST_ALIKE: usize = 2;
 /// The first word of lines about the tags of a sub-interface.
 const TAG: &str = "encapsulation";
-/// The first word of a part of a filter.
+/// The first word of a term of a filter.
 const TERM: &str = "term ";
-/// A block of this many lines may differ in one more line.
+/// The minimum number of common lines of two blocks of which each may have one line that the other lacks.
 const LARGE: usize = 8;
 
-/// Reports lines that one block of a form lacks, and lines that only this block has.
+/// Reports a line that a block lacks, and lines that stop or drop packets and that only this block has. Only
+/// blocks without an equal block are checked.
 pub(super) fn check(forms: &[Form], devices: &[Defined], found: &mut Vec<Deviation>) {
     for own in forms {
         let [block] = own.blocks.as_slice() else { continue };
         let near: Vec<&Form> = forms.iter().filter(|other| is_near(own, other, block)).collect();
-        // For each line, the peers that have exactly this line in addition.
+        // For each line, the peers whose only additional line is this line.
         let mut lacking: BTreeMap<&str, Vec<&Block>> = BTreeMap::new();
         for form in &near {
             let shape = form.shapes.iter().find(|shape| !own.has(shape));
@@ -64,7 +65,7 @@ fn report_taking(block: &Block, own: &Form, near: &[&Form], found: &mut Vec<Devi
     }
 }
 
-/// Whether the blocks of a form have the same task as `block`, the only block of its form.
+/// Whether the blocks of a form have the same task as `block`. `own` is the form of `block`.
 fn is_near(own: &Form, other: &Form, block: &Block) -> bool {
     let (lacks, has_more) = (other.more_than(own), own.more_than(other));
     let common = own.shapes.len() - has_more;
@@ -86,15 +87,15 @@ fn is_near(own: &Form, other: &Form, block: &Block) -> bool {
             || is_same())
 }
 
-/// Returns the minimum number of common lines for a block. It is lower for sub-interfaces, which have few
-/// lines.
+/// Returns the minimum number of lines that an interface and its peers have in common. This number is lower
+/// for sub-interfaces, because they have few lines.
 fn least_common(block: &Block) -> usize {
     let is_part = block.header.values.first().is_some_and(|name| name.contains('.'));
     if is_part { LEAST_COMMON - 1 } else { LEAST_COMMON }
 }
 
 /// Reports lines that one of several blocks with the same name lacks, on devices of the same kind. The blocks
-/// may differ in any other lines.
+/// may also differ in other lines.
 pub(super) fn check_lacking(group: &[&Block], devices: &[Defined], found: &mut Vec<Deviation>) {
     if group[0].is_of_interface() || group[0].is_part() || group.len() <= OTHER_INTERFACES {
         return;
@@ -120,14 +121,14 @@ pub(super) fn check_lacking(group: &[&Block], devices: &[Defined], found: &mut V
 }
 
 pub(super) fn first_word(shape: &str) -> &str {
-    // Lines of many kinds begin with these words.
+    // Many different lines begin with these words, so the command consists of two words.
     let count = if ["ip ", "set "].iter().any(|start| shape.starts_with(start)) { 2 } else { 1 };
     let end = shape.match_indices(' ').nth(count - 1).map_or(shape.len(), |(end, _)| end);
     &shape[..end]
 }
 
-/// Whether two peers are enough: they share lines with the block that no other interface has, so the three
-/// certainly have the same task.
+/// Whether two or more peers are sufficient because they share lines with the block that no other interface
+/// has. The peers and the block then certainly have the same task.
 fn are_alike(own: &Form, block: &Block, peers: &[&Block], forms: &[Form]) -> bool {
     if !block.is_of_interface() || peers.len() < LEAST_ALIKE {
         return false;
@@ -152,17 +153,17 @@ pub(super) fn are_enough(block: &Block, peers: &[&Block]) -> bool {
 fn report(block: &Block, shape: &str, peers: &[&Block], devices: &[Defined], found: &mut Vec<Deviation>) {
     let example = peers.iter().flat_map(|peer| &peer.entries).find(|entry| entry.shape == shape);
     let Some(example) = example else { return };
-    // The device may use its own name where the peers use a name that it does not define.
+    // The peers use a name that this device does not define. The device may use its own name in this place.
     let own = &devices[block.device];
     let examples: Vec<&Entry> =
         peers.iter().flat_map(|peer| &peer.entries).filter(|entry| entry.shape == shape).collect();
     let is_foreign = |entry: &&Entry| own.is_foreign(entry.values.iter().map(String::as_str));
-    // The peers write this line about a subnet of another device, so this device needs no such line.
+    // The peers have this line for a subnet of this device, so this device needs no such line.
     let is_here = peers.iter().any(|peer| {
         let of_peer = peer.entries.iter().filter(|entry| entry.shape == shape);
         of_peer.into_iter().any(|entry| own.has_near(entry) && !devices[peer.device].has_near(entry))
     });
-    // The tag of frames belongs to sub-interfaces (Cisco, "encapsulation dot1q").
+    // A tag belongs to a sub-interface and not to the port itself (Cisco, "encapsulation dot1q").
     let is_part = block.header.values.first().is_some_and(|name| name.contains('.'));
     let is_of_part = block.is_of_interface() && !is_part && first_word(shape) == TAG;
     if examples.iter().all(is_foreign) || is_here || is_of_part || own.lacks_policy(example.text()) {
@@ -195,7 +196,7 @@ fn report(block: &Block, shape: &str, peers: &[&Block], devices: &[Defined], fou
     found.push(Deviation { device: block.device, line, kind, message });
 }
 
-/// Returns the line of a block that corresponds to the peers' line `text`, but lacks a part of it.
+/// Returns the line of a block that corresponds to the peers' line `text`, but lacks a part of this line.
 pub(super) fn line_beside(block: &Block, peers: &[&Block], text: &str) -> Option<usize> {
     let (peer, line) = peers.iter().find_map(|peer| {
         let example = peer.entries.iter().find(|entry| entry.text() == text)?;
@@ -206,7 +207,7 @@ pub(super) fn line_beside(block: &Block, peers: &[&Block], text: &str) -> Option
     block.entries.iter().find(|entry| beside.contains(entry.text())).map(|entry| entry.line)
 }
 
-/// Whether two lines begin parts of a filter, which have free names.
+/// Whether both lines begin terms of a filter. The names of terms are free.
 pub(super) fn are_terms(own: &str, other: &str) -> bool {
     [own, other].iter().all(|text| text.starts_with(TERM))
 }
@@ -217,7 +218,7 @@ fn is_opposite(entry: &str, other: &str) -> bool {
     denied.is_some() && denied == other.strip_prefix("permit ")
 }
 
-/// Whether a line of a policy consists of another line and further words.
+/// Whether a line begins with another line and has additional words.
 pub(super) fn is_extension(entry: &Entry, other: &Entry) -> bool {
     entry.text().strip_prefix(other.text()).is_some_and(|rest| rest.starts_with(' '))
 }

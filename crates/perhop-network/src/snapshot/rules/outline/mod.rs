@@ -1,9 +1,9 @@
-//! Lines that one of several otherwise equal blocks lacks, or in which this block has a different value.
+//! Lines that one of several otherwise equal blocks lacks, or for which this block has a different value.
 //!
-//! Devices with the same task have equal blocks: interfaces of the same kind, classes, protocols. A line that
-//! only one block lacks was probably forgotten. A value in which one block differs from all others, or breaks
-//! a rule that all others follow, is probably a mistake (Kakarla et al., "Finding Network Misconfigurations
-//! by Automatic Template Inference", NSDI 2020).
+//! Devices with the same task have equal blocks: interfaces of the same kind, classes, protocols. If only one
+//! block lacks a line, the line was probably forgotten. If only one block has a different value, or breaks a
+//! relation between values that all other blocks have, the value is probably a mistake (Kakarla et al.,
+//! "Finding Network Misconfigurations by Automatic Template Inference", NSDI 2020).
 
 mod announced;
 mod block;
@@ -38,8 +38,9 @@ use super::tree::Numbered;
 
 pub(crate) use form::{Deviation, DeviationKind, End};
 
-/// Returns the lines in which a block differs from the blocks of other devices. `devices` has the lines of
-/// each device without comments. `links` has the first lines of the interfaces at the ends of each link.
+/// Returns the lines in which a block differs from the blocks of other devices. `devices` contains the lines
+/// of each device without comments. `links` contains the first lines of the interfaces at the ends of each
+/// link.
 pub(crate) fn deviations(devices: &[Vec<Numbered>], links: &[Vec<End>]) -> Vec<Deviation> {
     let blocks = Blocks::read(devices);
     let (mut found, others) = rayon::join(
@@ -52,7 +53,7 @@ pub(crate) fn deviations(devices: &[Vec<Numbered>], links: &[Vec<End>]) -> Vec<D
     management::weaken(&blocks, devices, &mut found);
     designs::weaken(&blocks, &mut found);
     found.sort();
-    // Several comparisons can find the same fault. One message per line is enough.
+    // Several comparisons can find the same fault. One message per line is sufficient.
     found.dedup_by_key(|deviation| (deviation.device, deviation.line));
     for deviation in &mut found {
         deviation.message = without_secrets(&deviation.message);
@@ -60,7 +61,7 @@ pub(crate) fn deviations(devices: &[Vec<Numbered>], links: &[Vec<End>]) -> Vec<D
     found
 }
 
-/// Compares the blocks with the same path.
+/// Compares blocks with the same path.
 fn of_groups(blocks: &Blocks) -> Vec<Deviation> {
     let groups = blocks.by_path.par_iter().filter(|(_, group)| group.len() > 2);
     let check = |(_, group): (&String, &Vec<Block>)| {
@@ -105,7 +106,7 @@ fn of_devices(blocks: &Blocks, links: &[Vec<End>]) -> Vec<Deviation> {
     found
 }
 
-/// Returns the blocks of a group by the kind of their device.
+/// Groups blocks by the kind of their device.
 fn by_kind<'b>(group: &'b [Block], kinds: &[usize]) -> BTreeMap<usize, Vec<&'b Block>> {
     let mut found: BTreeMap<usize, Vec<&Block>> = BTreeMap::new();
     for block in group {
@@ -114,7 +115,7 @@ fn by_kind<'b>(group: &'b [Block], kinds: &[usize]) -> BTreeMap<usize, Vec<&'b B
     found
 }
 
-/// Groups interfaces of devices of the same kind: hardware interfaces by name, tunnels and other virtual
+/// Groups the interfaces of devices of the same kind. Hardware interfaces are grouped by name, virtual
 /// interfaces by their kind.
 fn ports_of_kinds(blocks: &Blocks) -> BTreeMap<(usize, &str, &[String]), Vec<&Block>> {
     let mut found: BTreeMap<(usize, &str, &[String]), Vec<&Block>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! [`NameUses`]: the names that blocks of devices define.
+//! [`NameUses`]: the number of devices that define each name.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ pub(super) fn stem<'n>(name: &'n str, number: &str) -> Option<&'n str> {
 pub(super) struct NameUses(BTreeMap<String, usize>);
 
 impl NameUses {
-    /// Counts the names of devices.
+    /// Counts the devices that define each name. `devices` contains the names of each device.
     pub(super) fn count<'n>(devices: impl Iterator<Item = &'n BTreeSet<String>>) -> NameUses {
         let mut found = NameUses::default();
         for name in devices.flatten() {
@@ -26,7 +26,7 @@ impl NameUses {
         found
     }
 
-    /// Generates the names, in order.
+    /// Generates the names in ascending order.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
     }

@@ -1,4 +1,5 @@
-//! Values that a block takes from its device: an address in one of its subnets, or a name that it defines.
+//! Values of a block that depend on its device: an address in a subnet of the device, or a name that the
+//! device defines.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,8 +9,9 @@ use super::missing::are_enough;
 use super::values::NUMBER_OF_SYSTEM;
 use super::words::Entry;
 
-/// Reports the one block of a group whose value its device does not have or define, if the devices of all
-/// other blocks do.
+/// Reports a value that does not exist on the device of its block, if the value exists on the device in all
+/// other blocks of the group. A value exists if it is an address in a subnet of the device or a name that the
+/// device defines.
 pub(super) fn check(group: &[Block], devices: &[Defined], found: &mut Vec<Deviation>) {
     let mut by_place: BTreeMap<(&str, usize), Vec<(&Block, &Entry)>> = BTreeMap::new();
     for block in group {
@@ -22,7 +24,7 @@ pub(super) fn check(group: &[Block], devices: &[Defined], found: &mut Vec<Deviat
     for ((_, place), lines) in by_place {
         let value = |entry: &Entry| entry.values[place].clone();
         let is_near = |(block, entry): &(&Block, &Entry)| devices[block.device].is_near(&entry.values[place]);
-        // The address of an internal neighbor usually belongs to its loopback.
+        // The address of an internal neighbor is usually the loopback of the neighbor, so it is in no subnet.
         let is_internal = |block: &Block, entry: &Entry| {
             entry.shape.contains(NUMBER_OF_SYSTEM) && entry.values.last() == block.header.values.last()
         };
@@ -36,7 +38,8 @@ pub(super) fn check(group: &[Block], devices: &[Defined], found: &mut Vec<Deviat
         });
         let is_name =
             |(block, entry): &(&Block, &Entry)| devices[block.device].names.contains(&entry.values[place]);
-        // An internal neighbor has the number of its device, and an external neighbor has another number.
+        // The AS number of an internal neighbor is the name of the BGP process, and the number of an external
+        // neighbor is not, so AS numbers are not checked as names.
         if !lines[0].1.shape.contains(NUMBER_OF_SYSTEM) {
             report(&lines, is_name, devices, found, |entry| {
                 format!("the device does not define {}", value(entry))
@@ -53,20 +56,21 @@ pub(super) fn check(group: &[Block], devices: &[Defined], found: &mut Vec<Deviat
     }
 }
 
-/// Returns the name stems that the numbers of most lines belong to: `Tunnel` for 7 if `Tunnel7` is defined.
+/// Returns the stems of names that exist with the numbers in the lines: `Tunnel` for the number 7 if the
+/// device defines `Tunnel7`.
 fn stems<'d>(lines: &[(&Block, &Entry)], place: usize, devices: &'d [Defined]) -> BTreeSet<&'d str> {
     let is_number = |value: &str| value.bytes().all(|byte| byte.is_ascii_digit());
     let of = |(block, entry): &(&Block, &Entry)| {
         let value = &entry.values[place];
         if is_number(value) { devices[block.device].numbers(value) } else { BTreeSet::new() }
     };
-    // The line names the kind of interface: `multilink group 1` means `Multilink1`.
+    // The line must contain the kind of interface: `multilink group 1` means `Multilink1`.
     let is_named = |stem: &&str| lines[0].1.shape.contains(&stem.to_lowercase());
-    // At most one line is an exception, so the first two lines show all candidates.
+    // At most one line is an exception, so the first two lines contain all candidates.
     lines.iter().take(2).flat_map(of).filter(is_named).collect()
 }
 
-/// Reports the one line for which `holds` is false.
+/// Reports the only line for which `holds` returns false.
 fn report(
     lines: &[(&Block, &Entry)],
     holds: impl Fn(&(&Block, &Entry)) -> bool,

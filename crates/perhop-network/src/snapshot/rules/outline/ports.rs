@@ -1,4 +1,4 @@
-//! Merges entries of access lists that differ only by adjacent ports.
+//! Merging of entries of access lists that differ only in adjacent ports.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,15 +8,15 @@ use super::words::{Content, Entry};
 /// The first and the last port.
 type Range = (u32, u32);
 
-/// The destination ports of an entry that permits packets.
+/// The destination ports of a permit entry.
 pub(super) struct Ports {
-    /// The words before the ports.
+    /// The words of the entry that precede the ports.
     rest: Vec<String>,
     range: Range,
 }
 
 impl Ports {
-    /// Returns the ports of an entry with these words.
+    /// Reads the ports of an entry; `None` if the entry has no destination ports.
     pub(super) fn read(words: &[String]) -> Option<Ports> {
         let port = |word: &String| word.parse::<u32>().ok();
         let (rest, range) = match words {
@@ -31,11 +31,11 @@ impl Ports {
     }
 }
 
-/// The number of a line, one of its contents, and the ports of this content.
+/// The number of a line, one of its contents, and the ports in this content.
 pub(super) type WithPorts<'c> = (usize, &'c Arc<Content>, Option<&'c Ports>);
 
 /// Returns the entries of a list. Entries with adjacent ranges of destination ports are merged, because a
-/// list may write a range in one entry or in several. `content` makes the content of a line with some words.
+/// list can have one entry for a range or several. `content` creates a content from words.
 pub(super) fn merged(lines: &[WithPorts], content: impl Fn(&[String]) -> Content) -> Vec<Entry> {
     let mut by_rest: BTreeMap<&[String], Vec<(usize, Range)>> = BTreeMap::new();
     for (place, (_, _, ports)) in lines.iter().enumerate() {

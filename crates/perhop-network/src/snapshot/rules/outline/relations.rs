@@ -1,4 +1,4 @@
-//! Values that follow from another value of the same block, in every block of a form except one.
+//! Values that another value of the same block determines, in every block of a form except one.
 
 use std::collections::BTreeMap;
 
@@ -7,21 +7,21 @@ use super::form::{Deviation, DeviationKind, Form};
 use super::values::is_renamed;
 use super::words::{Entry, numbers};
 
-/// The minimum number of blocks that show a rule between values.
+/// The minimum number of blocks from which a relation between values is inferred.
 const LEAST: usize = 4;
-/// The minimum number of other blocks for a finding to have its usual severity. With fewer blocks, it is a
-/// note.
+/// The minimum number of other blocks for a finding with the usual severity. With fewer blocks, the finding
+/// is a note.
 const SURE: usize = 6;
-/// The count of numbers in an IPv4 address. Such numbers are not compared.
+/// The count of numbers in an IPv4 address. Values with this count are not compared as numbers.
 const NUMBERS_OF_ADDRESS: usize = 4;
-/// The maximum number of compared values of a block.
+/// The maximum number of values of a block that are compared.
 const MOST_PLACES: usize = 64;
 
-/// A value of the blocks of a form.
+/// A value that each block of a form has.
 struct Place<'b> {
     entries: Vec<&'b Entry>,
     values: Vec<&'b str>,
-    /// The numbers in all values, if each value contains the same count of numbers.
+    /// The numbers in the values of all blocks, if each value contains the same count of numbers.
     numbers: Option<Vec<u64>>,
     /// The count of numbers in the first value.
     count: usize,
@@ -39,8 +39,8 @@ impl<'b> Place<'b> {
     }
 }
 
-/// Reports values that break a rule that all other blocks of the form follow. A rule is a constant ratio of
-/// two numbers, or a value that determines another value.
+/// Reports values that break a relation that holds in all other blocks of the form. A relation is a constant
+/// ratio of two numbers, or a value that determines another value.
 pub(super) fn check(forms: &[Form], devices: &[Defined], found: &mut Vec<Deviation>) {
     for form in forms.iter().filter(|form| form.blocks.len() >= LEAST && form.blocks[0].is_of_interface()) {
         check_places(&places(form), &form.blocks, devices, true, found);
@@ -52,7 +52,7 @@ pub(super) fn check(forms: &[Form], devices: &[Defined], found: &mut Vec<Deviati
     }
 }
 
-/// Returns the lines that blocks have several times, by shape, with their blocks.
+/// Returns the lines whose shape occurs several times in a block, by shape, with their blocks.
 fn lines_by_shape<'b>(forms: &[Form<'b>]) -> Vec<(Vec<&'b Block>, Vec<&'b Entry>)> {
     let mut found: BTreeMap<&str, (Vec<&Block>, Vec<&Entry>, usize)> = BTreeMap::new();
     for block in forms.iter().flat_map(|form| form.blocks.iter().copied()) {
@@ -70,7 +70,7 @@ fn lines_by_shape<'b>(forms: &[Form<'b>]) -> Vec<(Vec<&'b Block>, Vec<&'b Entry>
     several.map(|(blocks, lines, _)| (blocks, lines)).collect()
 }
 
-/// Returns the values that each block of a form has once.
+/// Returns the values of lines that each block of a form has exactly once.
 fn places<'b>(form: &Form<'b>) -> Vec<Place<'b>> {
     let mut found = Vec::new();
     let mut add = |entries: Vec<&'b Entry>, is_header: bool| {
@@ -92,7 +92,8 @@ fn places<'b>(form: &Form<'b>) -> Vec<Place<'b>> {
     found
 }
 
-/// Counts the rules that each value breaks, and reports those that break most in their block.
+/// Counts the relations that each value breaks. In each block, reports the values that break the most
+/// relations.
 fn check_places(
     places: &[Place],
     blocks: &[&Block],
@@ -100,8 +101,8 @@ fn check_places(
     with_mappings: bool,
     found: &mut Vec<Deviation>,
 ) {
-    // For each block, the broken values: their place, the number of broken rules, and the text for the first
-    // rule.
+    // For each block, the values that break relations: the index of the value, the number of broken
+    // relations, and the text about the first one.
     let mut broken: BTreeMap<usize, BTreeMap<usize, (usize, String)>> = BTreeMap::new();
     let mut add = |odd: usize, place: usize, words: &dyn Fn() -> String| {
         let entry = broken.entry(odd).or_default().entry(place).or_insert_with(|| (0, words()));
@@ -120,7 +121,8 @@ fn check_places(
                 add(odd, first, &words);
                 add(odd, second, &words);
             }
-            // The name of a hardware port, such as `Gi0/1`, does not determine other values.
+            // The name of a hardware port, such as `Gi0/1`, is arbitrary, so it does not determine other
+            // values.
             let is_hardware = one.is_header && one.values[0].contains('/');
             if is_hardware || other.is_header || !with_mappings {
                 continue;
@@ -159,7 +161,7 @@ fn check_places(
     }
 }
 
-/// Returns the block in which two numbers are not in the ratio that they have in all other blocks.
+/// Returns the only block in which two numbers do not have the ratio that they have in all other blocks.
 fn breaks_proportion(one: &Place, other: &Place) -> Option<usize> {
     let (own, theirs) = (one.numbers.as_ref()?, other.numbers.as_ref()?);
     for first in 0..one.count {
@@ -181,7 +183,7 @@ fn odd_proportion(pairs: &[(u64, u64)]) -> Option<usize> {
     if pairs.iter().any(|(a, b)| *a == 0 || *b == 0) {
         return None;
     }
-    // At most one pair differs, so one of the first two pairs has the common ratio.
+    // At most one pair has another ratio, so one of the first two pairs has the common ratio.
     for base in &pairs[..2] {
         let mut odd = pairs.iter().enumerate().filter(|(_, pair)| !fits(base, pair)).map(|(place, _)| place);
         let place = odd.next()?;
@@ -197,7 +199,8 @@ fn odd_proportion(pairs: &[(u64, u64)]) -> Option<usize> {
     None
 }
 
-/// Returns the block in which a value does not occur with the same other value as in all other blocks.
+/// Returns the only block in which a value occurs with another second value than in the other blocks, and the
+/// usual second value.
 fn breaks_mapping<'b>(one: &Place, other: &Place<'b>) -> Option<(usize, &'b str)> {
     let mut groups: BTreeMap<&str, BTreeMap<&'b str, Vec<usize>>> = BTreeMap::new();
     for (block, (from, to)) in one.values.iter().zip(&other.values).enumerate() {
@@ -224,6 +227,6 @@ fn breaks_mapping<'b>(one: &Place, other: &Place<'b>) -> Option<(usize, &'b str)
             _ => return None,
         }
     }
-    // Without two blocks that share a pair of values, each block has its own pair, so no rule is visible.
+    // If no two blocks have the same pair of values, each block has its own pair, so no relation is known.
     odd.filter(|_| shared > 0)
 }

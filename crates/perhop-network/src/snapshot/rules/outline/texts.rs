@@ -1,7 +1,7 @@
-//! Whole lines that one block lacks and all other blocks with its name have.
+//! Whole lines that one block lacks and all other blocks with the same name have.
 //!
-//! Shapes of lines do not show that an entry of a list has its source and destination exchanged. The
-//! comparison of whole lines does.
+//! If an entry of a list has its source and destination exchanged, the shape of the line does not change.
+//! This rule therefore compares whole lines.
 
 use std::borrow::Cow;
 use std::collections::hash_map::DefaultHasher;
@@ -13,17 +13,19 @@ use super::form::{Deviation, DeviationKind};
 use super::missing::{are_enough, are_terms, is_extension, line_beside};
 use super::words::Entry;
 
-/// Commands whose numbers depend on the circuit of a site or on experience. Other rules compare them.
+/// Commands whose numbers depend on the circuit of a site or on experience. Other rules compare these
+/// commands.
 const OF_CIRCUITS: &[&str] = &["bandwidth", "priority", "queue-limit", "random-detect", "shape"];
 
-/// The fraction of the other blocks with the name that must have a line: two thirds.
+/// The minimum fraction of the other blocks with the same name that must have a line: two thirds.
 const MOST: usize = 2;
 const WHOLE: usize = 3;
 
-/// A block with its lines by text.
+/// A block, and its lines by text.
 type Lines<'b> = (&'b Block, BTreeMap<Cow<'b, str>, &'b Entry>);
 
-/// Reports a line that one block lacks, if the other blocks of the name differ from it only in this line.
+/// Reports a line that one block lacks, if this line is the only difference from the other blocks with the
+/// same name.
 pub(super) fn check(group: &[Block], devices: &[Defined], found: &mut Vec<Deviation>) {
     if !group[0].has_name() {
         return;
@@ -48,7 +50,7 @@ pub(super) fn check(group: &[Block], devices: &[Defined], found: &mut Vec<Deviat
         }
         let most = lacking.into_iter().max_by_key(|(_, peers)| peers.len());
         if let Some((text, peers)) = most {
-            // A line that few sites have is intended for these sites.
+            // A line that only a few sites have is intended for these sites.
             let is_usual = WHOLE * peers.len() >= MOST * (group.len() - 1);
             if is_usual {
                 report((block, lines), text, &peers, devices, found);
@@ -63,16 +65,17 @@ fn hash(text: &str) -> u64 {
     hasher.finish()
 }
 
-/// Returns the sum of the hashes of a set of lines. Subtracting a hash removes a line from the set.
+/// Returns the sum of the hashes of a set of lines. Subtracting the hash of a line gives the sum without that
+/// line.
 fn sum(lines: &BTreeMap<Cow<str>, &Entry>) -> u64 {
     lines.keys().fold(0, |sum, text| sum.wrapping_add(hash(text)))
 }
 
-/// The blocks of a variant (blocks with equal lines), and one of its lines.
+/// A variant (blocks with equal lines) and one of its lines.
 type Without<'v, 'b> = (&'v [Lines<'b>], &'v str);
 
-/// Returns the variants by the sum of all their lines except one. Two blocks that differ in one line share
-/// such a sum. A comparison of all pairs of blocks would take too long.
+/// Returns the variants by the sum of all their lines except one. If two blocks differ in one line, one of
+/// these sums is equal. Comparing all pairs of blocks would take too long.
 fn without_one_line<'v, 'b>(variants: &'v [Vec<Lines<'b>>]) -> BTreeMap<u64, Vec<Without<'v, 'b>>> {
     let mut found: BTreeMap<u64, Vec<Without>> = BTreeMap::new();
     for blocks in variants {
@@ -85,7 +88,7 @@ fn without_one_line<'v, 'b>(variants: &'v [Vec<Lines<'b>>]) -> BTreeMap<u64, Vec
     found
 }
 
-/// Whether two lines differ only by names of blocks that the device has renamed.
+/// Whether two lines differ only in names of blocks that the device renamed.
 fn is_rename(own: &Defined, entry: &Entry, example: &Entry) -> bool {
     let mut pairs = entry.values.iter().zip(&example.values).filter(|(one, other)| one != other).peekable();
     entry.shape == example.shape

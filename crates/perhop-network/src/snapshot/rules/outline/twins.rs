@@ -1,4 +1,5 @@
-//! Policies, classes and lists of two devices with the same task, such as the two routers of a site.
+//! Policies, classes and lists of twins. Twins are two devices with the same task, such as the two routers of
+//! a site.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,14 +9,14 @@ use super::missing::{first_word, is_extension};
 use super::values::is_mild;
 use super::words::Entry;
 
-/// The fraction of named blocks that two devices must share to count as having the same task.
+/// The minimum fraction of named blocks that twins have in common.
 const SHARED: f64 = 0.8;
 
-/// The minimum number of shared named blocks for two devices to have the same task.
+/// The minimum number of named blocks that twins have in common.
 const LEAST_SHARED: usize = 4;
-/// The blocks with names that are compared.
+/// The beginnings of the paths of the named blocks that are compared.
 const COMPARED: &[&str] = &["class-map ", "ip access-list ", "ip prefix-list ", "policy-map ", "route-map "];
-/// Interfaces with fewer lines may have several tasks.
+/// The minimum number of lines of a compared interface. Interfaces with fewer lines can have different tasks.
 const LARGE: usize = 5;
 
 /// The number of findings for a single difference: one for each twin.
@@ -54,7 +55,7 @@ pub(super) fn check(blocks: &Blocks, found: &mut Vec<Deviation>) {
         }
     }
     for mut own in of_pair.into_values() {
-        // Twins that differ in several lines may differ on purpose.
+        // If twins differ in several lines, the difference can be intended.
         if own.len() != BOTH_ENDS {
             for deviation in &mut own {
                 deviation.kind = deviation.kind.weakened();
@@ -64,8 +65,8 @@ pub(super) fn check(blocks: &Blocks, found: &mut Vec<Deviation>) {
     }
 }
 
-/// Reports lines that an interface or process of one twin lacks and the other twin has, if no third device
-/// has the same task.
+/// Reports a line of an interface or process that only one of two twins has, if no third device has the same
+/// task.
 fn check_interfaces(blocks: &Blocks, paths: &[BTreeSet<&str>], found: &mut Vec<Deviation>) {
     for (device, own) in paths.iter().enumerate().filter(|(_, own)| own.len() >= LEAST_SHARED) {
         let mut twins = (0..paths.len()).filter(|other| *other != device && are_twins(own, &paths[*other]));
@@ -82,7 +83,8 @@ fn check_interfaces(blocks: &Blocks, paths: &[BTreeSet<&str>], found: &mut Vec<D
     }
 }
 
-/// Returns the interface or process of a twin with the same name, or the only one of its group at both.
+/// Returns the interface or process of a twin with the same name. If none has the name, returns the only
+/// block of the group if both devices have just one.
 fn counterpart<'b>(block: &Block, group: &'b [Block], twin: usize) -> Option<&'b Block> {
     let of = |device: usize| group.iter().filter(move |other| other.device == device);
     let namesake = of(twin).find(|other| other.header.values == block.header.values);
@@ -90,12 +92,13 @@ fn counterpart<'b>(block: &Block, group: &'b [Block], twin: usize) -> Option<&'b
     namesake.or_else(|| of(twin).next().filter(|_| is_only))
 }
 
-/// Reports the only line in which an interface or process differs from the same block of its twin.
+/// Reports the line that `block` lacks, if it is the only difference between an interface or process and the
+/// same block of the twin.
 fn report_missing(block: &Block, other: &Block, devices: &[Defined], found: &mut Vec<Deviation>) {
     let lacks = |one: &Block, other: &Block| {
         let mut shapes: Vec<(usize, String)> = Vec::new();
         for (place, entry) in other.entries.iter().enumerate() {
-            // The values of a command may differ, but not the number of its lines.
+            // Two blocks can have different values of a command, but not different numbers of lines with it.
             let count = |block: &Block| block.entries.iter().filter(|one| one.shape == entry.shape).count();
             if count(one) < count(other) && !shapes.iter().any(|(_, shape)| *shape == entry.shape) {
                 shapes.push((place, entry.shape.clone()));
@@ -105,7 +108,8 @@ fn report_missing(block: &Block, other: &Block, devices: &[Defined], found: &mut
     };
     let (missing, more) = (lacks(block, other), lacks(other, block));
     let ([(place, shape)], []) = (missing.as_slice(), more.as_slice()) else { return };
-    // The line whose values do not occur in the block.
+    // Of the other block's lines with this shape, the missing line is the one that does not occur in this
+    // block.
     let of_shape = block.entries.iter().filter(|entry| entry.shape == *shape);
     let own: Vec<&str> = of_shape.map(|entry| entry.text()).collect();
     let lacking = other.entries.iter().filter(|entry| entry.shape == *shape);
@@ -170,8 +174,8 @@ fn compare([own, other]: [&Block; 2], devices: &[Defined], found: &mut Vec<Devia
             report_lacking([other, own], entry, devices, found);
             continue;
         };
-        // Two devices of the same site have the same subnets. Devices of two sites may each write their own
-        // side first, so lines about their own subnets are skipped.
+        // Two devices of one site have the same subnets. On devices of two sites, lines about the subnets of
+        // a site can be exchanged, so such lines are not compared.
         let near = |device: usize| [entry, instead].map(|one| devices[device].has_near(one));
         let (here, there) = (near(own.device), near(other.device));
         let is_site = here != there || entry.values != instead.values && here.contains(&true);

@@ -1,4 +1,4 @@
-//! Values in which one block differs from all other blocks of its form.
+//! Values of a block that differ from the value in all other blocks of its form.
 
 use std::collections::BTreeMap;
 
@@ -7,17 +7,17 @@ use super::form::{Deviation, DeviationKind, Form};
 use super::missing::{are_enough, are_terms, line_beside};
 use super::words::Entry;
 
-/// The word before the number of a neighbor's autonomous system.
+/// The word that precedes the AS number of a neighbor.
 pub(super) const NUMBER_OF_SYSTEM: &str = "remote-as";
-/// Processes whose number is local to a device.
+/// Processes whose number has a meaning only on its device.
 const LOCAL: &[&str] = &["router ospf"];
 /// The first word of lines about the VLANs of a port.
 const SWITCHPORT: &str = "switchport";
 /// The first word of a block for a sub-interface (Junos).
 const UNIT: &str = "unit";
-/// Commands whose numbers are set by experience.
+/// Commands whose numbers operators choose by experience.
 const OF_BUFFERS: &[&str] = &["queue-limit", "random-detect"];
-/// The minimum factor between two such numbers for a contradiction.
+/// The minimum factor by which two such numbers must differ to contradict each other.
 const UNEQUAL: u64 = 2;
 
 /// Reports a value that only one block of a form has, if all other blocks have the same value.
@@ -36,7 +36,7 @@ pub(super) fn check(forms: &[Form], devices: &[Defined], found: &mut Vec<Deviati
     }
 }
 
-/// Compares the numbers of routing processes that must be equal on all devices.
+/// Compares the numbers of routing processes, which must be equal on all devices.
 pub(super) fn check_headers(group: &[Block], devices: &[Defined], found: &mut Vec<Deviation>) {
     let path = &group[0].path;
     let is_shared = path.starts_with("router ") && !LOCAL.iter().any(|name| path.starts_with(name));
@@ -50,8 +50,8 @@ pub(super) fn check_headers(group: &[Block], devices: &[Defined], found: &mut Ve
     }
 }
 
-/// Whether another device has a neighbor with the number of a device's process: the device is in another
-/// autonomous system on purpose.
+/// Whether another device has a neighbor with the number of a device's process. The device is then in another
+/// autonomous system intentionally.
 fn is_known_to_neighbors(group: &[Block], device: usize) -> bool {
     let numbers = group.iter().filter(|block| block.device == device).flat_map(|block| &block.header.values);
     let own: Vec<&String> = numbers.collect();
@@ -77,7 +77,7 @@ fn check_single(
             form.blocks.iter().copied().filter(|other| !std::ptr::eq(*other, block)).collect();
         let own = entry.values[place].as_str();
         let is_mild = is_mild(entry, own, usual);
-        // Each device has its own ports and units.
+        // The names of ports and units differ between devices.
         let command = entry.command();
         let is_port = command == UNIT || command == INTERFACE && !block.is_of_interface();
         if is_mild
@@ -93,7 +93,7 @@ fn check_single(
             block.title(),
             others.len()
         );
-        // Another rule knows both ends of a connection to an address of a device.
+        // Another rule checks both ends of a session or tunnel to an address of a device.
         let is_of_device = devices.iter().any(|device| device.owns(own));
         let kind = if is_of_device || is_of_other_task(block, entry, &others, forms) {
             DeviationKind::Unusual
@@ -104,8 +104,8 @@ fn check_single(
     }
 }
 
-/// Whether a switch port also differs in its description, and another port of the device has the same line.
-/// The port then has the task of that other port, and only resembles the ports of its form.
+/// Whether a switch port has another task than the ports of its form: its description differs too, and
+/// another port of the device has the same line.
 fn is_of_other_task(block: &Block, entry: &Entry, others: &[&Block], forms: &[Form]) -> bool {
     let all = forms.iter().flat_map(|form| form.blocks.iter().copied());
     let mut namesakes = all.filter(|other| other.device == block.device && !std::ptr::eq(*other, block));
@@ -114,12 +114,12 @@ fn is_of_other_task(block: &Block, entry: &Entry, others: &[&Block], forms: &[Fo
         && namesakes.any(|other| other.entries_of(&entry.shape).any(|one| one.values == entry.values))
 }
 
-/// Whether the values are numbers of one order in a line that is set by experience.
+/// Whether the values are similar numbers in a line whose numbers operators choose by experience.
 pub(super) fn is_mild(entry: &Entry, own: &str, usual: &str) -> bool {
     OF_BUFFERS.contains(&entry.command()) && !are_unequal(own, usual)
 }
 
-/// Whether two values are not numbers, or are numbers that contradict each other.
+/// Whether two values contradict each other: they are not numbers, or their ratio is at least [`UNEQUAL`].
 fn are_unequal(own: &str, usual: &str) -> bool {
     match (own.parse::<u64>(), usual.parse::<u64>()) {
         (Ok(own), Ok(usual)) => own * UNEQUAL <= usual || own >= usual * UNEQUAL,
@@ -127,7 +127,7 @@ fn are_unequal(own: &str, usual: &str) -> bool {
     }
 }
 
-/// Returns the place of the one value that differs from all others, and the value of the others.
+/// Returns the index of the only value that differs from all others, and the value of the others.
 pub(super) fn only_exception<'v>(values: impl Iterator<Item = &'v str>) -> Option<(usize, &'v str)> {
     let mut places: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (place, value) in values.enumerate() {
@@ -144,7 +144,7 @@ pub(super) fn only_exception<'v>(values: impl Iterator<Item = &'v str>) -> Optio
     Some((odd.1[0], usual.0))
 }
 
-/// Whether a device uses its own name where other devices use another name.
+/// Whether a device uses a name of its own in place of the name that other devices use.
 pub(super) fn is_renamed(device: usize, own: &str, usual: &str, devices: &[Defined]) -> bool {
     let device = &devices[device];
     if device.renames(own, usual) {
@@ -156,7 +156,7 @@ pub(super) fn is_renamed(device: usize, own: &str, usual: &str, devices: &[Defin
         || own.bytes().all(|byte| byte.is_ascii_digit()) && device.any_has_number(usual, &device.numbers(own))
 }
 
-/// Compares the lines of a shape that blocks have several times.
+/// Compares the lines of a shape that occurs several times in blocks.
 fn check_several(form: &Form, lines: &[Vec<&Entry>], devices: &[Defined], found: &mut Vec<Deviation>) {
     let texts: Vec<BTreeMap<&str, usize>> =
         lines.iter().map(|lines| lines.iter().map(|entry| (entry.text(), entry.line)).collect()).collect();
@@ -164,9 +164,10 @@ fn check_several(form: &Form, lines: &[Vec<&Entry>], devices: &[Defined], found:
     for text in texts.iter().flat_map(BTreeMap::keys) {
         *counts.entry(text).or_default() += 1;
     }
-    // A line that all blocks have is not lacking.
+    // No block lacks a line that all blocks have.
     for (text, _) in counts.iter().filter(|(_, count)| **count < texts.len()) {
-        // A device without this name, or with its own address here, writes another line.
+        // A device does not need a line with a name that it does not define, or with an address of its own
+        // subnet.
         let is_foreign = |place: &usize| {
             let own = &devices[form.blocks[*place].device];
             own.is_foreign(text.split(' ')) || own.lacks_policy(text)
@@ -186,7 +187,7 @@ fn check_several(form: &Form, lines: &[Vec<&Entry>], devices: &[Defined], found:
             continue;
         }
         let own = texts[lacks].iter().find(|(own, _)| counts[*own] == 1);
-        // A line about the device's own subnet does not replace a line about another subnet.
+        // A line about a subnet of this device does not replace a line about another subnet.
         let is_near = |own: &str| own.split(' ').any(|word| devices[block.device].is_near(word));
         if own.is_some_and(|(own, _)| are_terms(own, text) || is_near(own)) {
             continue;

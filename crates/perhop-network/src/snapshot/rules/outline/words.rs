@@ -1,4 +1,4 @@
-//! [`Entry`]: a line of a block as a shape with values, so that lines of several devices can be compared.
+//! [`Entry`]: a line of a block as a shape with values, for the comparison of lines on several devices.
 
 use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
@@ -9,7 +9,7 @@ use perhop_qos::Dscp;
 
 use super::hidden::{hide, is_hidden};
 
-/// Commands inside blocks that do not decide where packets go, and when.
+/// Commands inside blocks that do not affect the path or the delay of packets.
 const WITHOUT_EFFECT: &[&str] = &[
     "cdp",
     "description",
@@ -27,15 +27,16 @@ const WITHOUT_EFFECT: &[&str] = &[
     "snmp",
     "speed",
 ];
-/// Words of policers. Other rules compare them, because a policer with a higher rate drops fewer packets.
+/// Words of lines about policers. Other rules compare policers, because a policer with a higher rate drops
+/// fewer packets.
 const OF_POLICERS: &[&str] = &["conform-action", "exceed-action", "police", "violate-action"];
-/// Commands whose negation with `no` is a separate line, and is compared.
+/// Commands whose negation with `no` is compared as a separate line.
 const NEGATED: &[&str] = &["passive-interface"];
-/// Commands whose negation with `no ip` is a separate line, and is compared.
+/// Commands whose negation with `no ip` is compared as a separate line.
 const NEGATED_IP: &[&str] = &["next-hop-self", "split-horizon"];
-/// Words that may be left out without an effect.
+/// Words that have no effect and may be omitted.
 const FILLERS: &[&str] = &["bc", "be", "cir", "pir"];
-/// Names of ports in access lists, with their numbers (IANA, service names).
+/// Names of ports in access lists, with the port numbers (IANA, service names).
 const PORTS: &[(&str, &str)] = &[
     ("bgp", "179"),
     ("domain", "53"),
@@ -56,7 +57,7 @@ const PORTS: &[(&str, &str)] = &[
 pub(super) struct Entry {
     /// The number of the line.
     pub(super) line: usize,
-    /// The content, which equal lines share.
+    /// The content of the line. Equal lines share one content.
     pub(super) content: Arc<Content>,
 }
 
@@ -69,7 +70,7 @@ impl Deref for Entry {
 }
 
 impl Entry {
-    /// Returns the line without its first word and the value after it.
+    /// Returns the entry without its first word and the first value.
     pub(super) fn behind_first_value(&self) -> Entry {
         let shape = self.shape.splitn(3, ' ').nth(2).unwrap_or_default().to_owned();
         let content = Content::of_parts(shape, self.values[1..].to_vec());
@@ -77,20 +78,20 @@ impl Entry {
     }
 }
 
-/// The words of an entry.
+/// The words of a line.
 #[derive(Debug)]
 pub(super) struct Content {
     /// The words, with `#` in place of values.
     pub(super) shape: String,
-    /// The values: words with digits or capitals, and names of blocks.
+    /// The values: words with digits or capital letters, and names of blocks.
     pub(super) values: Vec<String>,
     text: String,
-    /// The addresses among the values, with or without a length, and their places.
+    /// The addresses among the values, with or without a prefix length, each with the index of the value.
     addresses: Vec<(usize, Ipv4Addr)>,
 }
 
 impl Content {
-    /// Returns the content of a line with these words.
+    /// Returns the content of a line that consists of `words`.
     pub(super) fn new(words: &[String], names: &BTreeSet<&str>) -> Content {
         let (mut shape, mut values) = (String::new(), Vec::new());
         for word in words {
@@ -107,7 +108,7 @@ impl Content {
         Content::of_parts(shape, values)
     }
 
-    /// Returns the content of a line with this shape and these values.
+    /// Returns the content of a line with a shape and values.
     pub(super) fn of_parts(shape: String, values: Vec<String>) -> Content {
         let mut rest = values.iter();
         let words = shape.split(' ').map(|word| match word {
@@ -120,17 +121,19 @@ impl Content {
         Content { shape, values, text, addresses }
     }
 
-    /// Returns the line as text, with its values.
+    /// Returns the text of the line, including its values.
     pub(super) fn text(&self) -> &str {
         &self.text
     }
 
-    /// Returns the addresses among the values, with or without a length, and their places.
+    /// Returns the addresses among the values, with or without a prefix length, each with the index of the
+    /// value.
     pub(super) fn addresses(&self) -> &[(usize, Ipv4Addr)] {
         &self.addresses
     }
 
-    /// Returns the address that a value is, with or without a length.
+    /// Returns the value at an index as an address; `None` if it is not an address with or without a prefix
+    /// length.
     pub(super) fn address(&self, place: usize) -> Option<Ipv4Addr> {
         self.addresses.iter().find(|(own, _)| *own == place).map(|(_, address)| *address)
     }
@@ -141,7 +144,7 @@ impl Content {
     }
 }
 
-/// Returns the address that a word is, with or without a length: 10.0.0.1 for `10.0.0.1/32`.
+/// Returns the address in a word with or without a prefix length: 10.0.0.1 for `10.0.0.1/32`.
 pub(super) fn address(word: &str) -> Option<Ipv4Addr> {
     word.split('/').next().unwrap_or(word).parse().ok()
 }
@@ -150,7 +153,7 @@ fn is_value(word: &str) -> bool {
     is_hidden(word) || word.chars().any(|letter| letter.is_ascii_digit() || letter.is_ascii_uppercase())
 }
 
-/// Whether a line has no effect on packets, or is compared by other rules.
+/// Whether a line is not compared, because it has no effect on packets or because other rules compare it.
 pub(super) fn is_left_out(text: &str) -> bool {
     let mut words = text.split_whitespace();
     let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
@@ -162,9 +165,9 @@ pub(super) fn is_left_out(text: &str) -> bool {
     is_listed && !(first == "no" && is_negated)
 }
 
-/// Returns the words of a line inside a block in a canonical form, in which equivalent lines are equal.
-/// Criteria of a class become separate lines, codepoints and ports become numbers, and sequence numbers are
-/// removed.
+/// Returns the words of a line inside a block in a canonical form, so that equivalent lines are equal. Each
+/// criterion of a class becomes a line of its own, codepoints and ports become numbers, and sequence numbers
+/// are removed.
 pub(super) fn canonical(text: &str) -> Vec<Vec<String>> {
     let mut words: Vec<&str> = text.split_whitespace().map(|word| word.trim_end_matches(';')).collect();
     let is_numbered = |words: &[&str]| {
@@ -222,7 +225,7 @@ fn codepoint(word: &str) -> String {
     word.parse::<Dscp>().map_or_else(|_| word.to_owned(), |dscp| dscp.value().to_string())
 }
 
-/// Returns the usual form of a codepoint that is written as six bits; other words do not change.
+/// Returns a codepoint that is written as six bits in its usual form. Returns other words unchanged.
 fn bits(word: &str) -> String {
     let is_bits = word.len() == 6 && word.bytes().all(|digit| matches!(digit, b'0' | b'1'));
     let value = is_bits.then(|| u8::from_str_radix(word, 2).ok()).flatten();
@@ -234,13 +237,13 @@ fn port(word: &str) -> String {
     number.map_or(word, |(_, number)| number).to_owned()
 }
 
-/// Generates the numbers in a value, in order.
+/// Generates the numbers in a value, from left to right.
 pub(super) fn numbers(value: &str) -> impl Iterator<Item = u64> {
     let runs = value.split(|letter: char| !letter.is_ascii_digit());
     runs.filter(|run| !run.is_empty()).filter_map(|run| run.parse().ok())
 }
 
-/// Returns a path without its values. `ipv4` counts as a word, although it contains a digit.
+/// Returns a path without its values. `ipv4` is not a value, although it contains a digit.
 pub(super) fn without_values(path: &str) -> String {
     let is_value = |word: &str| {
         word.starts_with(|letter: char| letter.is_ascii_digit())

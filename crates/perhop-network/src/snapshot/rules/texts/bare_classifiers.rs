@@ -1,4 +1,4 @@
-//! The only port of a device without a classifier (Junos).
+//! Devices (Junos) on which only one port has no classifier.
 
 use std::collections::BTreeSet;
 
@@ -7,13 +7,13 @@ use super::super::{NetworkFinding, Snapshot};
 use super::braces::{block, inside, words};
 use crate::rules;
 
-/// The minimum number of other ports with the classifier. With fewer, a port without it is not an exception.
+/// The minimum number of other ports with the classifier. With fewer, the rule reports no port without it.
 const LEAST_OTHERS: usize = 2;
-/// Ports without hosts and neighbors: loopbacks, management ports and tunnels.
+/// The names of interfaces without hosts and neighbors: loopbacks, management interfaces and tunnels.
 const APART: &[&str] = &["em", "fxp", "irb", "lo", "me", "st", "vme"];
 
-/// Reports the only interface with IPv4 addresses that has no part in class of service, if all other such
-/// interfaces of the device have the same classifier of codepoints.
+/// Reports the only interface of a device that has IPv4 addresses and no block in `class-of-service`, if all
+/// other interfaces with IPv4 addresses have the same classifier of codepoints.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     for (device, nodes) in trees.iter().enumerate() {
         let Some(service) = block(nodes, &["class-of-service", "interfaces"]) else { continue };
@@ -45,7 +45,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
             "{name} of {} has no classifier, but all {count} other ports with addresses have {usual}",
             snapshot.devices[device].name
         );
-        let effect = "packets from this port get the default classes, whatever their codepoint".to_owned();
+        let effect = "arriving packets get the default classes, regardless of their codepoint".to_owned();
         found.push(snapshot.finding(device, &rules::NETWORK_PORT_INCOMPLETE, *line, (message, effect)));
     }
 }
@@ -56,7 +56,8 @@ fn has_address(interface: &Node) -> bool {
     families.into_iter().any(|family| !inside(family, "address").is_empty())
 }
 
-/// Returns the classifier of codepoints of each unit of an interface; `None` for another kind.
+/// Returns the classifier of codepoints for each unit of an interface; `None` for a classifier of another
+/// kind.
 fn classifiers<'t>(interface: &Node<'t>) -> Vec<Option<&'t str>> {
     let blocks = inside(interface, "classifiers");
     let own: Vec<Option<&str>> = blocks

@@ -7,9 +7,9 @@ use super::super::{NetworkFinding, PortId, Snapshot};
 use crate::forwarding::addresses;
 use crate::rules;
 
-/// The minimum length of a prefix that connects two devices.
+/// The minimum prefix length of a subnet that connects two devices.
 const OF_LINKS: u8 = 29;
-/// Words of lines that let a port work without an address.
+/// The first words of lines that let a port work without an address.
 const WITHOUT_ADDRESS: &[&str] = &[
     "bridge-domain",
     "bridge-group",
@@ -26,7 +26,8 @@ const WITHOUT_ADDRESS: &[&str] = &[
     "xconnect",
 ];
 
-/// Reports ports without an address if their description and the neighbor's description name a common link.
+/// Reports ports without an address, if the description of the port and the description of another port show
+/// that a cable connects them, and the other port has an address.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     for ends in snapshot.described_pairs() {
         for [own, other] in [ends, [ends[1], ends[0]]] {
@@ -49,7 +50,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     }
 }
 
-/// Whether a port routes packets, but neither the port nor a sub-interface has an address.
+/// Whether a port routes packets although neither the port nor one of its sub-interfaces has an address.
 fn needs_address(snapshot: &Snapshot, nodes: &[Node], id: PortId) -> bool {
     let port = snapshot.port(id);
     let parts = snapshot.router(id.device).ports.iter();

@@ -1,8 +1,8 @@
-//! Statements of configurations with braces: `interfaces { ge-0/0/0 { unit 0; } }`.
+//! Reading of configurations with braces, such as `interfaces { ge-0/0/0 { unit 0; } }`.
 
 use super::super::tree::Node;
 
-/// Braces, brackets, quotes and the semicolon.
+/// Braces, brackets, the semicolon and the quotation mark.
 const MARKS: [char; 6] = ['{', '}', '[', ']', ';', '"'];
 
 /// Whether the first word of a statement begins with a text. This is faster than [`words`] for statements
@@ -12,15 +12,15 @@ pub(in super::super) fn begins_with(node: &Node, text: &str) -> bool {
     node.line.1.trim_start_matches(is_before).starts_with(text)
 }
 
-/// Returns the words of a statement, without braces, brackets, quotes and semicolon. The words of an inactive
-/// statement begin with `inactive:`.
+/// Returns the words of a statement, without braces, brackets, quotation marks and the semicolon. The words
+/// of an inactive statement begin with `inactive:`.
 pub(in super::super) fn words<'t>(node: &Node<'t>) -> Vec<&'t str> {
     let is_mark = |letter: char| MARKS.contains(&letter);
     let words = node.line.1.split_whitespace().map(|word| word.trim_matches(is_mark));
     words.filter(|word| !word.is_empty()).collect()
 }
 
-/// Returns the first block with these words at each depth.
+/// Returns the first block at a path. Each element of `path` is the only word of the statement at that depth.
 pub(in super::super) fn block<'n, 't>(nodes: &'n [Node<'t>], path: &[&str]) -> Option<&'n Node<'t>> {
     let (first, rest) = path.split_first()?;
     let found = nodes.iter().find(|node| words(node) == [*first])?;

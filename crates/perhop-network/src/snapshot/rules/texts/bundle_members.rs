@@ -1,4 +1,5 @@
-//! Ports that are not in the bundle of their siblings, although the other end of their cable is.
+//! Ports that are not in the bundle of their siblings, although the other end of their cable is in the bundle
+//! of the neighbor.
 
 use std::collections::BTreeMap;
 
@@ -6,14 +7,14 @@ use super::super::tree::Node;
 use super::super::{NetworkFinding, PortId, Snapshot};
 use crate::rules;
 
-/// The two ends of a cable to one bundle of a neighbor: the port, its line and its bundle.
+/// A cable to a bundle of a neighbor: the ports at both ends, and the line and the bundle of the own port.
 struct Cable<'t> {
     port: PortId,
     far: PortId,
     bundle: Option<(usize, &'t str)>,
 }
 
-/// Reports ports whose bundle is not that of most other ports to the same bundle of a neighbor.
+/// Reports ports that are not in the bundle of most other ports with cables to the same bundle of a neighbor.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let mut all: BTreeMap<(usize, usize, &str), Vec<Cable>> = BTreeMap::new();
     for [first, second] in snapshot.described_pairs() {
@@ -50,8 +51,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     }
 }
 
-/// Returns the bundle that prevails among the ports that are in one. `None` if two have the same number of
-/// ports.
+/// Returns the bundle that most ports in a bundle have. `None` if two bundles have the same number of ports.
 fn usual<'t>(bundles: &[Option<&'t str>]) -> Option<&'t str> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for bundle in bundles.iter().flatten() {
@@ -65,7 +65,7 @@ fn usual<'t>(bundles: &[Option<&'t str>]) -> Option<&'t str> {
     }
 }
 
-/// Returns the bundle of the port at a line, and its line there.
+/// Returns the bundle of the port whose block begins at a line, and the line that assigns the bundle.
 fn bundle<'t>(nodes: &[Node<'t>], line: usize) -> Option<(usize, &'t str)> {
     let node = nodes.iter().find(|node| node.line.0 == line && node.begins_with("interface "))?;
     node.inner.iter().find_map(|inner| match *inner.words().as_slice() {

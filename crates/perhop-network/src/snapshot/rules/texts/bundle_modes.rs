@@ -1,4 +1,4 @@
-//! Members of a bundle that negotiate it with different protocols.
+//! Members of a bundle with different negotiation protocols.
 
 use std::collections::BTreeMap;
 
@@ -6,11 +6,11 @@ use super::super::tree::Node;
 use super::super::{NetworkFinding, Snapshot};
 use crate::rules;
 
-/// A member of a bundle: the name of its port, the line, the mode and the protocol.
+/// A member of a bundle: the name of the port, the line that makes it a member, the mode and the protocol.
 type Member<'t> = (&'t str, usize, &'t str, &'static str);
 
-/// Reports the members of a bundle whose protocol differs from that of most members. If no protocol prevails,
-/// reports all members.
+/// Reports the members of a bundle whose protocol differs from the protocol of most members. If no protocol
+/// prevails, reports all members.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     for (device, nodes) in trees.iter().enumerate() {
         for (number, members) in bundles(nodes) {
@@ -33,7 +33,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
                     snapshot.devices[device].name
                 );
                 let effect =
-                    "ports with different protocols do not form one bundle: a part of its rate is lost";
+                    "ports with different protocols do not form one bundle, so the bundle has a lower rate";
                 let rule = &rules::NETWORK_SETTING_DIFFERS;
                 found.push(snapshot.finding(device, rule, *line, (message, effect.to_owned())));
             }
@@ -57,7 +57,7 @@ fn bundles<'t>(nodes: &[Node<'t>]) -> BTreeMap<&'t str, Vec<Member<'t>>> {
     found
 }
 
-/// Returns the protocol of a mode (Cisco, "`EtherChannel` Modes").
+/// Returns the negotiation protocol of a mode (Cisco, "`EtherChannel` Modes").
 fn protocol(mode: &str) -> Option<&'static str> {
     match mode {
         "on" => Some("none"),

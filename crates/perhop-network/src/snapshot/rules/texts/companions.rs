@@ -1,5 +1,5 @@
-//! Codepoints that share a class on all devices except one, whose class has a different codepoint instead of
-//! one of these.
+//! Sets of codepoints that share a class on all devices except one. On that device, the class has a different
+//! codepoint in place of one of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use super::braces::{block, words};
 use super::parts::Parts;
 use crate::rules;
 
-/// The minimum number of other devices that have the same set of codepoints in a class.
+/// The minimum number of other devices that have a class with the usual set of codepoints.
 const LEAST_OTHERS: usize = 2;
 
 /// The codepoints of a class, with its device, line and name.
@@ -22,8 +22,8 @@ struct Group<'t> {
     codepoints: BTreeSet<u8>,
 }
 
-/// Reports a class whose codepoints differ from a class of the other devices in one codepoint, if no other
-/// device names the differing codepoint.
+/// Reports a class that has a codepoint which no other device names, in place of a codepoint that other
+/// devices have in the class.
 pub(super) fn check(
     snapshot: &Snapshot,
     trees: &[Vec<Node>],
@@ -40,7 +40,7 @@ pub(super) fn check(
         }
         add_classifiers(&mut groups, device, nodes);
     }
-    // The devices that have each set, and the devices that name each codepoint.
+    // The devices that have a class with each set, and the devices that name each codepoint.
     let mut holders: BTreeMap<&BTreeSet<u8>, BTreeSet<usize>> = BTreeMap::new();
     let mut named: BTreeMap<u8, BTreeSet<usize>> = BTreeMap::new();
     for group in &groups {
@@ -79,7 +79,7 @@ pub(super) fn check(
     }
 }
 
-/// Adds the codepoints that classifiers map to each forwarding class.
+/// Adds the codepoints that classifiers assign to each forwarding class.
 fn add_classifiers<'t>(groups: &mut Vec<Group<'t>>, device: usize, nodes: &[Node<'t>]) {
     let classifiers = block(nodes, &["class-of-service", "classifiers"]).map_or(&[][..], |node| &node.inner);
     for classifier in classifiers {

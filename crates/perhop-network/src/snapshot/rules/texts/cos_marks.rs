@@ -1,4 +1,4 @@
-//! Classes of service that a neighbor writes into frames, but that no class of a switch matches.
+//! CoS values that a neighbor writes into frames, but no class of a switch matches.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,11 +7,11 @@ use super::super::{NetworkFinding, PortId, Snapshot};
 use super::parts::Parts;
 use crate::rules;
 
-/// Commands that give a class a better treatment than other classes.
+/// The first words of commands that give a class a better treatment than other classes.
 const BETTER: &[&str] = &["bandwidth", "priority"];
 
-/// Reports policies for frames without a class for a mark that a neighbor writes into frames of a class with
-/// priority or a guarantee.
+/// Reports policies for frames that have no class for a CoS value, if a neighbor writes this value into
+/// frames of a class with priority or a guarantee.
 pub(super) fn check(
     snapshot: &Snapshot,
     trees: &[Vec<Node>],
@@ -48,8 +48,8 @@ pub(super) fn check(
     }
 }
 
-/// Returns the policies of which all classes except the default class match classes of service, with these
-/// classes of service.
+/// Returns the attached policies that classify frames: all classes except the default class match CoS values.
+/// The value of the map is the set of these CoS values.
 fn policies_of_frames<'t>(nodes: &[Node], parts: &Parts<'t>) -> BTreeMap<&'t str, BTreeSet<u8>> {
     let outputs = attached(nodes, "output");
     let mut found: BTreeMap<&str, BTreeSet<u8>> = BTreeMap::new();
@@ -65,7 +65,7 @@ fn policies_of_frames<'t>(nodes: &[Node], parts: &Parts<'t>) -> BTreeMap<&'t str
     found
 }
 
-/// Returns the classes of service that criteria match; `None` if a criterion matches anything else.
+/// Returns the CoS values that criteria match; `None` if a criterion matches another field.
 fn classes_of_service(lines: &[(usize, Vec<&str>)]) -> Option<Vec<u8>> {
     let mut found = Vec::new();
     for (_, words) in lines {
@@ -91,8 +91,8 @@ fn attached<'t>(nodes: &[Node<'t>], direction: &str) -> BTreeSet<&'t str> {
     found
 }
 
-/// Returns the classes of service that policies of a port, or of its sub-interfaces, write into frames of
-/// classes with priority or a guarantee, with their lines.
+/// Returns the CoS values that output policies of a port and its sub-interfaces write into frames of classes
+/// with priority or a guarantee, with their lines.
 fn written(snapshot: &Snapshot, trees: &[Vec<Node>], parts: &[Parts], id: PortId) -> Vec<(u8, usize)> {
     let name = snapshot.port(id).name.as_str();
     let is_part = |node: &&Node| match *node.words().as_slice() {

@@ -1,5 +1,5 @@
-//! Ports with a policy in one direction only, although other lines of the device show a policy for the other
-//! direction.
+//! Ports with a policy in one direction only, although other lines of the device show that a policy for the
+//! other direction exists.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::super::{NetworkFinding, Snapshot};
 use super::parts::Parts;
 use crate::rules;
 
-/// The words of names for the two directions.
+/// The words for the two directions in names.
 const DIRECTIONS: [[&str; 2]; 5] =
     [["IN", "OUT"], ["INPUT", "OUTPUT"], ["INGRESS", "EGRESS"], ["INBOUND", "OUTBOUND"], ["FROM", "TO"]];
 /// The minimum number of other ports that have both policies.
@@ -21,8 +21,9 @@ struct Port<'t> {
     policies: [Option<&'t str>; 2],
 }
 
-/// Reports the only port that lacks the other one of two policies, and a port with one of two policies whose
-/// names differ in the direction only, if no line uses the other one.
+/// Reports ports with a policy in only one direction, if a policy for the other direction exists. This is a
+/// policy that no line uses and whose name differs only in the direction, or the policy that all other ports
+/// with the same attached policy have.
 pub(super) fn check(
     snapshot: &Snapshot,
     trees: &[Vec<Node>],
@@ -45,7 +46,7 @@ pub(super) fn check(
             };
             let direction = ["output", "input"][direction];
             let message = format!(
-                "{} of {} has policy-map {attached} but no {direction} policy; {missing} fits it",
+                "{} of {} has policy-map {attached}, but no {direction} policy such as {missing}",
                 port.name, snapshot.devices[device].name
             );
             let effect =
@@ -75,8 +76,8 @@ fn read<'t>(node: &Node<'t>) -> Option<Port<'t>> {
     policies.iter().any(Option::is_some).then_some(Port { line: node.line.0, name, policies })
 }
 
-/// Returns the name of the policy for the other direction; `None` if the name states no direction, or
-/// several.
+/// Returns the name of the policy for the other direction; `None` if `name` states no direction, or several
+/// directions.
 fn name_of_other(name: &str, direction: usize) -> Option<String> {
     let parts: Vec<&str> = name.split_inclusive(['-', '_', '.']).collect();
     let mut changed = parts.iter().enumerate().filter_map(|(place, part)| {
@@ -90,7 +91,8 @@ fn name_of_other(name: &str, direction: usize) -> Option<String> {
     Some(other.concat())
 }
 
-/// Returns the policy of the other direction of all other ports with `attached`.
+/// Returns the policy that all other ports with the policy `attached` have in the other direction, if only
+/// one port has no policy in that direction.
 fn usual_other<'t>(ports: &[Port<'t>], attached: &str, direction: usize) -> Option<&'t str> {
     let mut others: BTreeMap<Option<&str>, usize> = BTreeMap::new();
     for port in ports.iter().filter(|port| port.policies[direction] == Some(attached)) {

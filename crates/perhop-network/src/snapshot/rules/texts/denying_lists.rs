@@ -1,4 +1,4 @@
-//! Prefix lists in use whose entries all deny.
+//! Prefix lists in use that contain only deny entries.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +10,11 @@ use crate::rules;
 const ENTRIES: [&str; 2] = ["ip prefix-list ", "ipv6 prefix-list "];
 /// The beginnings of lines that use lists.
 const USES: [&str; 4] = ["neighbor ", "prefix-list ", "match ", "distribute-list "];
-/// Entries that deny all routes by intent.
+/// The prefixes of entries that deny all routes intentionally.
 const ALL: [[&str; 3]; 2] = [["0.0.0.0/0", "le", "32"], ["::/0", "le", "128"]];
 
-/// A list: its last entry, whether an entry permits routes or has another form, and whether an entry denies
-/// some routes only.
+/// The facts about a list: its last entry, whether an entry permits routes or has a form that is not read,
+/// and whether an entry denies only some routes.
 #[derive(Default)]
 struct List {
     last_line: usize,
@@ -22,8 +22,8 @@ struct List {
     denies_some: bool,
 }
 
-/// Reports lists that filter routes or select them, and that permit none: at the end of a list, all other
-/// routes are denied.
+/// Reports lists that filter or select routes and permit no route. A list denies all routes that none of its
+/// entries matches.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     for (device, nodes) in trees.iter().enumerate() {
         let lists = lists(nodes);
@@ -40,7 +40,8 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
                 "prefix list {name} of {} has only entries that deny, so it permits no route (used in line {line})",
                 snapshot.devices[device].name
             );
-            let effect = "a filter drops all routes, and a clause of a route-map matches none".to_owned();
+            let effect =
+                "a filter with this list drops all routes, and a route-map clause matches none".to_owned();
             let rule = &rules::NETWORK_ROUTE_MISSING;
             found.push(snapshot.finding(device, rule, list.last_line, (message, effect)));
         }
@@ -65,8 +66,8 @@ fn lists<'t>(nodes: &[Node<'t>]) -> BTreeMap<&'t str, List> {
     found
 }
 
-/// Adds the lists that a line and the lines inside use alone. Another list in the same line can permit
-/// routes.
+/// Adds the lists that a line, or a line inside its block, uses alone. If a line uses several lists, another
+/// list can permit routes.
 fn add_uses<'t>(uses: &mut BTreeMap<&'t str, usize>, node: &Node<'t>) {
     if USES.iter().any(|start| node.begins_with(start)) {
         match *node.words().as_slice() {

@@ -1,4 +1,4 @@
-//! Links of which only one end detects failures of a routing protocol's neighbor with BFD.
+//! Links of which only one end detects failures with BFD.
 
 use perhop_device::RoutingProtocol;
 
@@ -11,11 +11,11 @@ use crate::rules;
 struct End {
     /// The line of the port.
     line: usize,
-    /// The line that turns BFD on.
+    /// The line that enables BFD.
     detection: Option<usize>,
 }
 
-/// Reports both ends of a link if only one has BFD for OSPF or IS-IS.
+/// Reports both ends of a link, if only one end has BFD for OSPF or IS-IS.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     for [own, other] in snapshot.wires() {
         for (protocol, name) in [(RoutingProtocol::Ospf, "OSPF"), (RoutingProtocol::Isis, "IS-IS")] {
@@ -39,7 +39,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     }
 }
 
-/// Returns the end of a port that has neighbors in a protocol.
+/// Returns the end of a link at a port, if the port has neighbors in a protocol.
 fn end(snapshot: &Snapshot, nodes: &[Node], id: PortId, protocol: RoutingProtocol) -> Option<End> {
     let port = snapshot.port(id);
     let processes = &snapshot.router(id.device).forwarding.processes;
@@ -66,7 +66,8 @@ fn end(snapshot: &Snapshot, nodes: &[Node], id: PortId, protocol: RoutingProtoco
     Some(End { line, detection: detection.filter(|_| !lacks_timers) })
 }
 
-/// Returns the lines of a port and of the process that lists it in a block (IOS XR), if it is not passive.
+/// Returns the lines of a port and of a process (IOS XR), if a block of the process lists the port and the
+/// port is not passive.
 fn listed(nodes: &[Node], name: &str, protocol: RoutingProtocol) -> Option<(usize, usize)> {
     let start = if protocol == RoutingProtocol::Ospf { "router ospf " } else { "router isis " };
     let is_own = |inner: &&Node| inner.words() == ["interface", name];
@@ -87,14 +88,14 @@ fn lacks_timers(nodes: &[Node], block: &Node) -> bool {
         && !block.inner.iter().any(has_timers)
 }
 
-/// Whether a line turns BFD on or off.
+/// The effect of a line: it enables or disables BFD.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Switch {
     On,
     Off,
 }
 
-/// Reads a line of the block of a port.
+/// Reads a line in the block of a port.
 fn at_port(words: &[&str], protocol: RoutingProtocol) -> Option<Switch> {
     let rest = match words {
         ["ip", "ospf", "bfd", rest @ ..] | ["ospf", "bfd", rest @ ..]
@@ -109,7 +110,7 @@ fn at_port(words: &[&str], protocol: RoutingProtocol) -> Option<Switch> {
     Some(if rest.contains(&"disable") { Switch::Off } else { Switch::On })
 }
 
-/// Returns the line that turns BFD on for all ports of a process or of an area.
+/// Returns the line that enables BFD for all ports of a process or of an area.
 fn of_process(node: &Node) -> Option<usize> {
     node.inner.iter().find_map(|inner| match *words(inner).as_slice() {
         ["bfd"] | ["bfd", "all-interfaces" | "fast-detect", ..] => Some(inner.line.0),

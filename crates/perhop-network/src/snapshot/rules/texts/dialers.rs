@@ -1,4 +1,4 @@
-//! Dialers without a line, and lines without a dialer.
+//! Dialers whose pool has no line, and lines whose pool has no dialer.
 
 use std::collections::BTreeMap;
 
@@ -9,15 +9,16 @@ use crate::rules;
 /// The beginnings of lines about pools and lists.
 const COMMANDS: [&str; 2] = ["dialer", "pppoe-client"];
 
-/// The lines of a device about dialer pools, or about lists of packets that dial, by number.
+/// The lines of a device about dialer pools or about dialer lists, by number.
 #[derive(Default)]
 struct Uses<'t> {
     needed: BTreeMap<&'t str, usize>,
     offered: BTreeMap<&'t str, usize>,
 }
 
-/// Reports devices of which either the dialers or the lines are in a pool, but not both, and lists of packets
-/// that dial if they are not defined. The rule about undefined names compares the numbers of the pools.
+/// Reports devices on which dialers use a pool but no line is a member of a pool, or the reverse. Also
+/// reports dialer lists that are used but not defined. If a device has both dialers and lines in pools, the
+/// rule about undefined names compares the numbers of the pools.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     for (device, nodes) in trees.iter().enumerate() {
         let (mut pools, mut lists) = (Uses::default(), Uses::default());
@@ -41,7 +42,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     }
 }
 
-/// Adds the lines of a block, at any depth: a PVC inside an interface can be a member of a pool.
+/// Adds the lines of a block at any depth, because a PVC inside an interface can be a member of a pool.
 fn add<'t>(pools: &mut Uses<'t>, lists: &mut Uses<'t>, node: &Node<'t>) {
     let line = node.line.0;
     let words =
@@ -55,7 +56,7 @@ fn add<'t>(pools: &mut Uses<'t>, lists: &mut Uses<'t>, node: &Node<'t>) {
         ["dialer-list", number, ..] => _ = lists.offered.insert(number, line),
         _ => {}
     }
-    // A dialer of L2TP has no line.
+    // A dialer for L2TP needs no line.
     let is_of_tunnel = |inner: &Node| inner.begins_with("dialer") && inner.words() == ["dialer", "vpdn"];
     let is_of_line = !node.inner.iter().any(is_of_tunnel);
     for inner in node.inner.iter().filter(|inner| is_of_line || !inner.line.1.contains("dialer pool ")) {

@@ -1,16 +1,16 @@
-//! Policies that are attached in the opposite direction of their name.
+//! Policies that are attached in the opposite direction to their name.
 
 use super::super::tree::Node;
 use super::super::{NetworkFinding, Snapshot};
 use super::braces::{begins_with, words};
 use crate::rules;
 
-/// Words of names for policies of arriving and of departing packets.
+/// The words for arriving and for departing packets in names.
 const INPUT: &[&str] = &["IN", "INPUT", "INGRESS", "INBOUND"];
 const OUTPUT: &[&str] = &["OUT", "OUTPUT", "EGRESS", "OUTBOUND"];
 /// The beginnings of lines that attach policies, filters and lists.
 const COMMANDS: [&str; 5] = ["service-policy", "filter", "ip", "input", "output"];
-/// The minimum number of policies that are attached in the direction of their name.
+/// The minimum number of policies that are attached in the direction that their name states.
 const LEAST: usize = 3;
 
 /// An attachment of a policy, filter or list.
@@ -21,8 +21,8 @@ struct Attachment<'t> {
     is_output: bool,
 }
 
-/// Reports a policy that is attached in the opposite direction of its name, if it is the only one and at
-/// least three others are attached in the direction of their name.
+/// Reports a policy that is attached in the opposite direction to its name, if it is the only one and at
+/// least [`LEAST`] other policies are attached in the direction that their name states.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let mut all = Vec::new();
     for (device, nodes) in trees.iter().enumerate() {
@@ -40,7 +40,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     }
     let [here, there] = if one.is_output { ["output", "input"] } else { ["input", "output"] };
     let message = format!(
-        "{} is attached to {here}, but its name says {there}, and {} other policies are attached as their names \
+        "{} is attached to {here}, but its name states {there}, and {} other policies are attached as their names \
          say",
         one.name,
         named.len() - 1
@@ -50,7 +50,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     found.push(snapshot.finding(one.device, rule, one.line, (message, effect)));
 }
 
-/// Returns whether a name states the output direction; `None` if it states no direction, or both.
+/// Returns whether a name states the output direction; `None` if the name states no direction, or both.
 fn says_output(name: &str) -> Option<bool> {
     let upper = name.to_ascii_uppercase();
     let parts: Vec<&str> = upper.split(|letter: char| !letter.is_ascii_alphanumeric()).collect();
@@ -62,7 +62,7 @@ fn says_output(name: &str) -> Option<bool> {
     }
 }
 
-/// Adds the attachments of a block; `is_filter` is whether it is a block of filters.
+/// Adds the attachments of a block. `is_filter` states whether the block contains filters.
 fn add<'t>(found: &mut Vec<Attachment<'t>>, device: usize, node: &Node<'t>, is_filter: bool) {
     let line = node.line.0;
     let words =

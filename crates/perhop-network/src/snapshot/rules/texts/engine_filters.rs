@@ -1,4 +1,4 @@
-//! Filters before the routing engine that drop the BGP packets of a configured neighbor.
+//! Filters in front of the routing engine that drop the BGP packets of a configured neighbor.
 
 use std::net::IpAddr;
 
@@ -9,22 +9,22 @@ use super::super::{NetworkFinding, Snapshot};
 use super::braces::{block, inside, words};
 use crate::rules;
 
-/// The words for the port of BGP (RFC 4271 §4).
+/// The words for the TCP port of BGP (RFC 4271 §4).
 const PORT_OF_BGP: &[&str] = &["bgp", "179"];
-/// Commands by which a term selects addresses of the sender.
+/// Commands by which a term selects the source address of packets.
 const OF_SENDER: &[&str] = &["source-address", "source-prefix-list", "prefix-list"];
-/// Commands with other criteria for the packets of BGP.
+/// Commands with other criteria that packets of BGP can meet.
 const OF_BGP: &[&str] = &["destination-port", "port", "protocol", "source-port"];
 
-/// The addresses of the neighbors that the terms for BGP accept.
+/// The source addresses from which the terms for BGP accept packets.
 struct Accepted {
     prefixes: Vec<Prefix>,
     /// The line of the first list of addresses, otherwise of the term.
     line: usize,
 }
 
-/// Reports BGP neighbors whose packets the filter of the loopback does not accept, if its terms name the
-/// addresses of neighbors.
+/// Reports BGP neighbors whose packets the input filter of the loopback does not accept, if the filter
+/// accepts BGP only from listed addresses.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     for (device, nodes) in trees.iter().enumerate() {
         for name in filters_of_loopback(nodes) {
@@ -35,7 +35,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
                     continue;
                 }
                 let message = format!(
-                    "the filter {name} of {} accepts BGP only from other addresses than its neighbor {address} \
+                    "the filter {name} of {} accepts BGP only from addresses other than the neighbor {address} \
                      (line {line})",
                     snapshot.devices[device].name
                 );
@@ -61,8 +61,8 @@ fn filters_of_loopback<'t>(nodes: &[Node<'t>]) -> Vec<&'t str> {
         .collect()
 }
 
-/// Returns the addresses that the terms of a filter accept for BGP. `None` if a term accepts BGP without a
-/// list of addresses, or if the addresses are not in the text.
+/// Returns the source addresses from which a filter accepts BGP. `None` if a term accepts BGP from all
+/// addresses, or if the addresses are not in the text.
 fn accepted(nodes: &[Node], name: &str) -> Option<Accepted> {
     let firewall = block(nodes, &["firewall"])?;
     let filter = inside(firewall, "filter").into_iter().find(|filter| words(filter) == ["filter", name])?;
@@ -75,7 +75,7 @@ fn accepted(nodes: &[Node], name: &str) -> Option<Accepted> {
                 && (own.contains(&"accept") || inner.inner.iter().any(|inner| words(inner) == ["accept"]))
         });
         let Some(from) = from.filter(|_| accepts) else {
-            // A term for all packets accepts those of BGP.
+            // A term for all packets also accepts packets of BGP.
             if accepts {
                 return None;
             }
@@ -99,7 +99,7 @@ fn accepted(nodes: &[Node], name: &str) -> Option<Accepted> {
     (!found.prefixes.is_empty()).then_some(found)
 }
 
-/// Whether a term can select packets to or from the port of BGP.
+/// Whether the criteria of a term can match packets to or from the port of BGP.
 fn selects_bgp(from: &Node) -> bool {
     let mut is_possible = true;
     for inner in &from.inner {
@@ -116,7 +116,7 @@ fn selects_bgp(from: &Node) -> bool {
     is_possible
 }
 
-/// Adds the addresses of a criterion. Returns `None` if they are not in the text.
+/// Adds the addresses of a criterion. Returns `None` if the addresses are not in the text.
 fn add(nodes: &[Node], sender: &Node, found: &mut Accepted) -> Option<()> {
     let own = words(sender);
     let (command, rest) = own.split_first()?;

@@ -1,11 +1,11 @@
-//! Policies that one end of a link uses, and the other end has but does not use.
+//! Policies that one end of a link uses, and that the other end defines but does not use.
 
 use super::super::{NetworkFinding, PortId, Snapshot};
 use super::parts::Parts;
 use crate::rules;
 
-/// Reports ports without an output policy whose device has the output policy of the other end, but uses it
-/// nowhere.
+/// Reports ports without an output policy, if their device defines the output policy of the other end but
+/// uses it at no port.
 pub(super) fn check(snapshot: &Snapshot, devices: &[Parts], found: &mut Vec<NetworkFinding>) {
     for [own, other] in snapshot.wires() {
         if output(snapshot, own).is_some() {
@@ -31,7 +31,7 @@ pub(super) fn check(snapshot: &Snapshot, devices: &[Parts], found: &mut Vec<Netw
     }
 }
 
-/// Returns the output policy of a port, as its block names it.
+/// Returns the output policy that the block of a port names.
 fn output<'s>(snapshot: &'s Snapshot, id: PortId) -> Option<&'s str> {
     let member = &snapshot.devices[id.device].device;
     let line = member.line_in_block(snapshot.port(id).line, "service-policy output")?;

@@ -1,4 +1,4 @@
-//! BGP filters that deny subnets which the device or its neighbor announces.
+//! BGP filters that deny subnets although the device or its neighbor announces them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -28,7 +28,7 @@ struct Policies<'t> {
 /// The subnets that a clause of a route-map selects.
 enum Criterion<'t> {
     All,
-    /// The subnets that any of these prefix lists permits.
+    /// The subnets that at least one of these prefix lists permits.
     Lists(Vec<&'t str>),
     Unknown,
 }
@@ -57,13 +57,13 @@ impl<'t> Clause<'t> {
     }
 }
 
-/// A filter of a neighbor, in one routing table of a device.
+/// A filter for a neighbor, in one routing table of a device.
 struct Filter<'t> {
     device: usize,
     line: usize,
     neighbor: &'t str,
-    /// `prefix-list` or `route-map`, the name, and the direction. A route-map for the routes of another
-    /// process has no direction.
+    /// `prefix-list` or `route-map`, the name, and the direction. A route-map that filters redistributed
+    /// routes has no direction.
     kind: &'t str,
     name: &'t str,
     way: &'t str,
@@ -72,8 +72,8 @@ struct Filter<'t> {
 /// The subnets and filters of a device, by routing table.
 type Tables<'t> = BTreeMap<Option<&'t str>, (Vec<(usize, Prefix)>, Vec<Filter<'t>>)>;
 
-/// Reports a filter that denies some of the subnets announced through it, if it is the only such filter in
-/// its direction.
+/// Reports a filter that denies some of the subnets which the device or the neighbor announces through it, if
+/// it is the only such filter in its direction.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let policies: Vec<Policies> = trees.iter().map(|nodes| Policies::read(nodes)).collect();
     let tables: Vec<Tables> = trees.iter().enumerate().map(|(device, nodes)| tables(device, nodes)).collect();
@@ -105,7 +105,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
         }
         let table = vrf.map_or(String::new(), |vrf| format!(" of the VRF {vrf}"));
         let message = format!(
-            "{} {} of {} denies {denied}, which {} announces{table}; {permitting} other filters permit all such \
+            "{} {} of {} denies {denied}, which {} announces{table}; {permitting} other filters permit all announced \
              subnets",
             filter.kind,
             filter.name,
@@ -113,15 +113,15 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
             if way == "out" { "the device".to_owned() } else { format!("the neighbor {}", filter.neighbor) },
         );
         let effect =
-            "no device behind the neighbor learns the subnet: packets to it take another path, or have none";
+            "no device behind the neighbor learns the subnet, so packets take another path or have no path";
         let line = policies[filter.device].line_at_fault(filter, announced, *denied);
         let rule = &rules::NETWORK_ROUTE_MISSING;
         found.push(snapshot.finding(filter.device, rule, line, (message, effect.to_owned())));
     }
 }
 
-/// Reports a list or route-map that denies a subnet of another device, if all others with the same name
-/// permit this subnet.
+/// Reports a filter that denies a subnet of another device, if the filters with the same name on all other
+/// devices permit this subnet.
 fn check_namesakes(
     snapshot: &Snapshot,
     policies: &[Policies],
@@ -136,7 +136,8 @@ fn check_namesakes(
         }
     }
     for ((kind, name), devices) in filters.iter().filter(|(_, devices)| devices.len() > 1) {
-        // Lists with the same name differ if each contains the subnets of its own device.
+        // The subnets of the devices that have the filter are excluded, because filters with the same name
+        // often contain the subnets of their own device.
         let others = (0..tables.len()).filter(|device| !devices.contains_key(device));
         let announced: BTreeSet<Prefix> = others
             .flat_map(|device| tables[device].values().flat_map(|(own, _)| own))
@@ -148,7 +149,8 @@ fn check_namesakes(
             let denies = |(device, filter): &(&usize, &&Filter)| !policies[**device].permits(filter, *subnet);
             let mut denying = devices.iter().filter(denies);
             let (Some((device, filter)), None) = (denying.next(), denying.next()) else { continue };
-            // Lists with the same name can be for the neighbors of their own devices.
+            // Filters with the same name can also be for the neighbors of their own device. In this case they
+            // permit different subnets.
             let permits = |device: usize, filter: &Filter, subnet| policies[device].permits(filter, subnet);
             let mut own = announced.iter().filter(|subnet| permits(*device, filter, **subnet)).peekable();
             let is_other_list = own.peek().is_none()
@@ -161,7 +163,7 @@ fn check_namesakes(
                 snapshot.devices[*device].name,
                 devices.len() - 1
             );
-            let effect = "this device has no route to the subnet, or does not pass it on";
+            let effect = "this device has no route to the subnet, or does not announce the route";
             let line = policies[*device].line_at_fault(filter, &announced, *subnet);
             let rule = &rules::NETWORK_ROUTE_MISSING;
             found.push(snapshot.finding(*device, rule, line, (message, effect.to_owned())));
@@ -190,7 +192,7 @@ impl<'t> Policies<'t> {
         Policies { lists: PrefixLists::read(nodes), maps }
     }
 
-    /// Whether a filter permits a subnet. A filter that does not exist permits all.
+    /// Whether a filter permits a subnet. A filter that is not defined permits all subnets.
     fn permits(&self, filter: &Filter, subnet: Prefix) -> bool {
         if filter.kind == PREFIX_LIST {
             return self.lists.permit(filter.name, subnet);
@@ -209,8 +211,8 @@ impl<'t> Policies<'t> {
         false
     }
 
-    /// Whether a filter has a different task than the other filters: it permits none of the subnets, but the
-    /// default route or nothing at all.
+    /// Whether a filter has a different purpose than other filters: it permits none of the announced subnets,
+    /// and it permits either the default route or nothing.
     fn has_other_task(&self, filter: &Filter, announced: &[Prefix]) -> bool {
         let permits_any = match filter.kind {
             PREFIX_LIST => self.lists.permit_any(filter.name),
@@ -288,7 +290,7 @@ fn tables<'t>(device: usize, nodes: &'t [Node<'t>]) -> Tables<'t> {
             }
         }
     }
-    // An aggregate replaces the subnets inside.
+    // An aggregate replaces the subnets that it contains.
     for (vrf, outer) in &aggregates {
         let is_inside = |subnet: &Prefix| outer.iter().any(|outer| outer.contains(subnet.address().into()));
         if let Some((networks, _)) = found.get_mut(vrf) {

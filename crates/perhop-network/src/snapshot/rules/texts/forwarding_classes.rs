@@ -1,4 +1,4 @@
-//! Forwarding classes of codepoints, if one statement differs from all others of the network.
+//! Forwarding classes of codepoints that one statement assigns differently from all others of the network.
 
 use std::collections::BTreeMap;
 
@@ -7,14 +7,13 @@ use super::super::{NetworkFinding, Snapshot};
 use super::braces::{block, inside, words};
 use crate::rules;
 
-/// The minimum number of other statements with the same class.
+/// The minimum number of other statements that assign the same class.
 const LEAST_OTHERS: usize = 3;
 
 /// A statement that assigns a forwarding class to a codepoint: the device, the line and the class.
 type Statement<'t> = (usize, usize, &'t str);
 
-/// Reports the only statement that assigns a codepoint a different forwarding class than all other
-/// statements.
+/// Reports the only statement that assigns another forwarding class to a codepoint than all other statements.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let mut statements: BTreeMap<&str, Vec<Statement>> = BTreeMap::new();
     for (device, nodes) in trees.iter().enumerate() {
@@ -36,7 +35,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
             "{codepoint} gets the forwarding class {class} here, and {usual} in all {count} other filters and \
              classifiers of the network"
         );
-        let effect = "its packets wait in a different queue after this line, and leave with a different mark";
+        let effect = "packets with this codepoint wait in a different queue, and leave with a different mark";
         let rule = &rules::NETWORK_MAP_DIFFERS;
         found.push(snapshot.finding(*device, rule, *line, (message, effect.to_owned())));
     }
@@ -58,13 +57,13 @@ fn add_classifiers<'t>(found: &mut BTreeMap<&'t str, Vec<Statement<'t>>>, device
     }
 }
 
-/// Adds the terms of filters that select codepoints and set a forwarding class.
+/// Adds the terms of filters that match codepoints and set a forwarding class.
 fn add_filters<'t>(found: &mut BTreeMap<&'t str, Vec<Statement<'t>>>, device: usize, nodes: &[Node<'t>]) {
     let Some(firewall) = block(nodes, &["firewall"]) else { return };
     for term in inside(firewall, "term") {
         let part = |name: &str| term.inner.iter().find(|inner| words(inner) == [name]);
         let (Some(from), Some(then)) = (part("from"), part("then")) else { continue };
-        // A term with another criterion selects an application, which may have its own class.
+        // A term with a second criterion selects an application, which can have its own class.
         let [only] = from.inner.iter().filter(|inner| !words(inner).is_empty()).collect::<Vec<_>>()[..]
         else {
             continue;

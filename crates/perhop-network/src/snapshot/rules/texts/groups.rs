@@ -1,4 +1,4 @@
-//! Groups of tunnel ends (DMVPN). A hub has a policy for each group.
+//! Groups of tunnel ends (DMVPN). A hub has a policy for each group of ends.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use super::super::tree::Node;
 use super::super::{NetworkFinding, Snapshot};
 use crate::rules;
 
-/// The maximum and minimum ratio of a hub's shaper to the circuit of the other end.
+/// The maximum and minimum ratio of a hub's shaper to the circuit of an end that count as a match.
 const MOST: f64 = 1.05;
 const LEAST: f64 = 0.7;
 
@@ -22,7 +22,7 @@ struct Membership<'t> {
     group: &'t str,
 }
 
-/// Reports groups without a policy at any hub, and shapers that do not match the circuit of an end in the
+/// Reports groups for which no hub has a policy, and shapers that do not match the circuit of an end in the
 /// group.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let (hubs, ends) = lines(trees);
@@ -40,7 +40,8 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     }
     for hub in &hubs {
         for (device, circuit) in circuits.get(hub.group).map_or(&[][..], Vec::as_slice) {
-            // The shaper fits another group of the hub, so its policy is attached to the wrong group.
+            // If the shaper matches the circuits of another group of the hub, the policy is attached to the
+            // wrong group.
             let is_of_other = |other: &&Membership| {
                 let circuits = circuits.get(other.group).map_or(&[][..], Vec::as_slice);
                 let shared = shaped_for(snapshot, other, *circuit).filter(|_| other.group != hub.group);
@@ -78,8 +79,8 @@ fn lines<'t>(trees: &[Vec<Node<'t>>]) -> (Vec<Membership<'t>>, Vec<Membership<'t
     (hubs, ends)
 }
 
-/// Reports an end whose group no hub has. Also reports the line of a hub whose group no end has, if only one
-/// such line exists, because one of the two names is probably misspelled.
+/// Reports an end whose group no hub has. If only one group of the hubs has no end, also reports its line,
+/// because one of the two names is probably misspelled.
 fn report_unknown(
     snapshot: &Snapshot,
     end: &Membership,
@@ -94,14 +95,17 @@ fn report_unknown(
     found.push(snapshot.finding(end.device, rule, end.line, (message, effect())));
     let mut unused = hubs.iter().filter(|hub| !used.contains(hub.group));
     if let (Some(hub), None) = (unused.next(), unused.next()) {
-        let message =
-            format!("no end is in the group {}, and no hub has a policy for {}", hub.group, end.group);
+        let message = format!(
+            "no end is in the group {}, and no hub has a policy for the group {}",
+            hub.group, end.group
+        );
         found.push(snapshot.finding(hub.device, rule, hub.line, (message, effect())));
     }
 }
 
-/// Returns the rate of the circuit below the tunnel of an end, if its bandwidth is configured. The default is
-/// the rate of the hardware, or the rate of a modem at a dialer.
+/// Returns the rate of the circuit below the tunnel of an end, if a line sets the bandwidth of the circuit.
+/// The default bandwidth is not the rate of the circuit: it is the rate of the hardware, or of a modem at a
+/// dialer.
 fn circuit(snapshot: &Snapshot, end: &Membership) -> Option<u64> {
     let ports = &snapshot.router(end.device).ports;
     let tunnel = ports.iter().find(|port| port.name == end.interface)?.forwarding.tunnel.as_ref()?;
@@ -117,7 +121,7 @@ fn shaped(port: &Port, around: u64) -> Option<(u64, usize)> {
     port.intent.output.iter().find_map(|policy| shaper(policy, around))
 }
 
-/// Returns the shaper of a hub for a group, with its line.
+/// Returns the rate and the line of the shaper that a hub has for a group.
 fn shaped_for(snapshot: &Snapshot, hub: &Membership, circuit: u64) -> Option<(u64, usize)> {
     let name = format!("{} {}", hub.interface, hub.group);
     let port = snapshot.router(hub.device).ports.iter().find(|port| port.name == name)?;
@@ -128,8 +132,8 @@ fn fits(rate: u64, circuit: u64) -> bool {
     (LEAST..=MOST).contains(&(rate as f64 / circuit as f64))
 }
 
-/// Reports a shaper that does not match the circuit of an end. The finding is at the line of the shaper or of
-/// its attachment.
+/// Reports a shaper that does not match the circuit of an end. The finding is at the line of the shaper or at
+/// the line of its attachment.
 fn check_shaper(
     snapshot: &Snapshot,
     hub: &Membership,

@@ -1,4 +1,4 @@
-//! Passwords in the hellos of IS-IS, in the block of the process (IOS XR).
+//! Passwords in IS-IS hellos that the block of the process sets (IOS XR).
 
 use std::collections::BTreeMap;
 
@@ -7,13 +7,13 @@ use super::super::tree::Node;
 use super::super::{NetworkFinding, PortId, Snapshot};
 use crate::rules;
 
-/// The settings of a port: its line, and the line, method and secret of its password.
+/// The line of a port; and the line, method and secret of its password.
 struct PortOf<'t> {
     line: usize,
     password: Option<(usize, &'t str, Option<Secret>)>,
 }
 
-/// Reports links whose ends have different passwords, or of which only one end has a password.
+/// Reports links whose ends have different passwords, and links of which only one end has a password.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let processes: Vec<BTreeMap<&str, PortOf>> = trees.iter().map(|nodes| ports(nodes)).collect();
     for [own, other] in snapshot.wires() {
@@ -28,7 +28,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
                 "their passwords differ"
             }
             (None, None) => continue,
-            _ => "only one of the two has a password",
+            _ => "only one of the two ports has a password",
         };
         let line = |part: &PortOf| part.password.as_ref().map_or(part.line, |(line, ..)| *line);
         let message = format!(
@@ -37,13 +37,14 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
             snapshot.port_name(other),
             snapshot.place(other.device, line(far))
         );
-        let effect = "the two do not become neighbors: packets take another path, or have none".to_owned();
+        let effect =
+            "the two routers do not become neighbors: packets take another path, or have no path".to_owned();
         let rule = &rules::NETWORK_KEY_DIFFERS;
         found.push(snapshot.finding(own.device, rule, line(near), (message, effect)));
     }
 }
 
-/// Returns the ports that a process lists in blocks, except passive ports.
+/// Returns the ports that the blocks of a process list, except passive ports.
 fn ports<'t>(nodes: &[Node<'t>]) -> BTreeMap<&'t str, PortOf<'t>> {
     let processes = nodes.iter().filter(|node| node.line.1.starts_with("router isis"));
     let mut found = BTreeMap::new();
@@ -64,8 +65,8 @@ fn ports<'t>(nodes: &[Node<'t>]) -> BTreeMap<&'t str, PortOf<'t>> {
     found
 }
 
-/// Reads a password of IOS XR. `encrypted` means type 7 (Cisco, "IS-IS Commands on Cisco IOS XR": the
-/// password follows in encrypted form).
+/// Reads a password of IOS XR. The word `encrypted` means type 7 (Cisco, "IS-IS Commands on Cisco IOS XR":
+/// the password follows in encrypted form).
 fn read(words: &[&str]) -> Option<Secret> {
     match words {
         ["encrypted", hidden] => Secret::read(&["7", hidden]),

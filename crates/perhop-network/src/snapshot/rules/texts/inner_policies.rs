@@ -1,4 +1,4 @@
-//! Shapers and policers of whole ports that lack the inner policy of the others.
+//! Shapers and policers of whole ports that lack the inner policy of similar shapers and policers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use super::super::{NetworkFinding, Snapshot};
 use super::parts::{ClassPart, Parts};
 use crate::rules;
 
-/// The minimum number of other policies with an inner policy, at least one of them on the same device.
+/// The minimum number of similar policies with the inner policy, at least one of them on the same device.
 const LEAST_OTHERS: usize = 2;
 
 /// A policy whose only class is `class-default` with a rate.
@@ -18,13 +18,13 @@ struct Outer<'t> {
     /// `shape` or `police`.
     command: &'t str,
     inner: Option<&'t str>,
-    /// The kinds of places that attach the policy.
+    /// The kinds of places where the policy is attached.
     places: BTreeSet<String>,
 }
 
-/// Reports the only outer policy of a device without an inner policy, if the device has the inner policy that
-/// others use at places of the same kind. A shaper for a whole access line often has no queues, because the
-/// shapers of its tunnels have them.
+/// Reports the only outer policy of a device without an inner policy, if the device defines the inner policy
+/// that outer policies at places of the same kind have. Places of another kind do not count: a shaper for a
+/// whole access line often has no queues, because the shapers of the tunnels over the line have queues.
 pub(super) fn check(
     snapshot: &Snapshot,
     trees: &[Vec<Node>],
@@ -55,17 +55,17 @@ pub(super) fn check(
             let mut expected = uses.into_iter().filter(is_expected);
             let (Some((inner, _)), None) = (expected.next(), expected.next()) else { continue };
             let message = format!(
-                "policy-map {} of {} has no inner policy, but others with {command} have {inner}",
+                "policy-map {} of {} has no inner policy, but similar policies with {command} have {inner}",
                 bare.name, snapshot.devices[device].name
             );
-            let effect = "all its packets share one queue or mark".to_owned();
+            let effect = "all packets of the policy share one queue or mark".to_owned();
             let rule = &rules::NETWORK_POLICY_MISSING;
             found.push(snapshot.finding(device, rule, bare.line, (message, effect)));
         }
     }
 }
 
-/// Returns the used policies of a device that consist of `class-default` with a rate.
+/// Returns the policies of a device that are in use and whose only class is `class-default` with a rate.
 fn outer_policies<'t>(device: usize, parts: &Parts<'t>, nodes: &[Node<'t>]) -> Vec<Outer<'t>> {
     let places = places(nodes);
     let used = parts.policies.keys().filter(|name| parts.used.contains(*name));
@@ -83,7 +83,7 @@ fn outer_policies<'t>(device: usize, parts: &Parts<'t>, nodes: &[Node<'t>]) -> V
     outer.collect()
 }
 
-/// Returns the line and the command that limit `class-default`.
+/// Returns the line and the command that limit the rate of `class-default`.
 fn rate<'t>(class: &ClassPart<'t>) -> Option<(usize, &'t str)> {
     let is_default = class.name == "class-default";
     class.lines.iter().filter(|_| is_default).find_map(|(line, words)| match words.first() {
@@ -92,8 +92,8 @@ fn rate<'t>(class: &ClassPart<'t>) -> Option<(usize, &'t str)> {
     })
 }
 
-/// Returns the kinds of places that attach each policy: the letters of the interface's name, whether it is a
-/// sub-interface, and the command.
+/// Returns, for each policy, the kinds of places where it is attached. A kind consists of the letters of the
+/// interface's name, whether it is a sub-interface, and the command that attaches the policy.
 fn places<'t>(nodes: &[Node<'t>]) -> BTreeMap<&'t str, BTreeSet<String>> {
     let mut found: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for node in nodes {

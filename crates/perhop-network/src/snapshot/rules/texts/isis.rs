@@ -11,22 +11,24 @@ use crate::rules;
 /// The number of groups between dots in the system identifier (ISO 10589 §7.1.1).
 const SYSTEM: usize = 3;
 
-/// The minimum number of other links. With fewer, a link with two metrics is not an exception.
+/// The minimum number of other links with equal metrics. With fewer, the rule reports no link with different
+/// metrics.
 const LEAST_LINKS: usize = 3;
 
-/// The levels of a device or port.
+/// Whether a device or a port uses level 1, and whether it uses level 2.
 type Levels = [bool; 2];
 
-/// The settings of IS-IS of a device.
+/// The IS-IS settings of a device.
 struct Process<'t> {
     /// The system identifier, and the line of the address that contains it.
     system: Option<(String, usize)>,
     levels: Levels,
-    /// The line that sets the levels, otherwise the first line.
+    /// The line that sets the levels, otherwise the first line of the process.
     line: usize,
-    /// Whether it announces wide metrics (RFC 5305); `None` if another rule compares these lines.
+    /// Whether the device announces wide metrics (RFC 5305); `None` if another rule compares the lines about
+    /// metrics.
     is_wide: Option<bool>,
-    /// The ports with their settings, if the block of the protocol names them.
+    /// The settings of the ports that the block of the protocol lists, if the block lists ports.
     ports: Option<BTreeMap<&'t str, PortOf<'t>>>,
 }
 
@@ -35,7 +37,7 @@ struct PortOf<'t> {
     line: usize,
     levels: Levels,
     is_point_to_point: bool,
-    /// The metrics of its levels, and the line of the last metric.
+    /// The metrics of the port's levels, and the line of the last metric.
     metrics: Vec<&'t str>,
     metric_line: usize,
 }
@@ -56,7 +58,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
                 snapshot.devices[*device].name,
                 processes.iter().flatten().count()
             );
-            let effect = "other routers confuse the two, so the routes to them appear and disappear";
+            let effect = "other routers confuse the devices, so the routes to them appear and disappear";
             let rule = &rules::NETWORK_ROUTER_ID_DUPLICATE;
             found.push(snapshot.finding(*device, rule, *line, (message, effect.to_owned())));
         }
@@ -66,7 +68,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     check_wide(snapshot, &processes, found);
 }
 
-/// Returns the settings of IS-IS at both ends of a link, if both devices name their ports with braces.
+/// Returns the IS-IS settings at both ends of a link, if the configurations of both devices have braces.
 fn both<'p, 't>(
     snapshot: &Snapshot,
     processes: &'p [Option<Process<'t>>],
@@ -77,8 +79,8 @@ fn both<'p, 't>(
     Some([own?, other?])
 }
 
-/// Reports links of which only one end has `point-to-point`, and the only link whose ends have different
-/// metrics.
+/// Reports links of which only one end has `point-to-point`, and the link with different metrics at its ends
+/// if it is the only such link.
 fn check_ports(snapshot: &Snapshot, processes: &[Option<Process>], found: &mut Vec<NetworkFinding>) {
     let ends: Vec<_> =
         snapshot.wires().filter_map(|ends| Some((ends, both(snapshot, processes, ends)?))).collect();
@@ -92,7 +94,8 @@ fn check_ports(snapshot: &Snapshot, processes: &[Option<Process>], found: &mut V
                 snapshot.port_name(*own),
                 snapshot.port_name(*other)
             );
-            let effect = "the two routers do not become neighbors: packets take another path, or have none";
+            let effect =
+                "the two routers do not become neighbors: packets take another path, or have no path";
             let rule = &rules::NETWORK_SETTING_DIFFERS;
             found.push(snapshot.finding(own.device, rule, near.line, (message, effect.to_owned())));
         }
@@ -109,7 +112,7 @@ fn check_ports(snapshot: &Snapshot, processes: &[Option<Process>], found: &mut V
     }
 }
 
-/// Reports the only device with braces that does not announce wide metrics.
+/// Reports the only device, among configurations with braces, that does not announce wide metrics.
 fn check_wide(snapshot: &Snapshot, processes: &[Option<Process>], found: &mut Vec<NetworkFinding>) {
     let known: Vec<(usize, &Process, bool)> = processes
         .iter()
@@ -128,8 +131,8 @@ fn check_wide(snapshot: &Snapshot, processes: &[Option<Process>], found: &mut Ve
     }
 }
 
-/// Reports the ends of a link without a common level, if at least one is a configuration with braces. Another
-/// rule compares all other ends.
+/// Reports the ends of a link without a common level, if at least one of their configurations has braces.
+/// Another rule compares the levels of the other links.
 fn check_levels(snapshot: &Snapshot, processes: &[Option<Process>], found: &mut Vec<NetworkFinding>) {
     for [own, other] in snapshot.wires() {
         let process = |id: super::super::PortId| processes[id.device].as_ref();
@@ -151,7 +154,7 @@ fn check_levels(snapshot: &Snapshot, processes: &[Option<Process>], found: &mut 
             snapshot.port_name(other),
             1 + usize::from(there[1])
         );
-        let effect = "the two routers do not become neighbors: packets take another path, or have none";
+        let effect = "the two routers do not become neighbors: packets take another path, or have no path";
         let rule = &rules::NETWORK_SETTING_DIFFERS;
         let of_port = near.ports.as_ref().and_then(|ports| ports.get(snapshot.port(own).name.as_str()));
         let line = of_port.filter(|port| port.levels != near.levels).map_or(near.line, |port| port.line);
@@ -200,7 +203,7 @@ fn of_braces<'t>(nodes: &[Node<'t>], node: &Node<'t>) -> Process<'t> {
     Process { system: address, levels, line: node.line.0, is_wide: Some(is_wide), ports: Some(ports) }
 }
 
-/// Returns the settings of a port with braces.
+/// Returns the settings of a port in a configuration with braces.
 fn port_of<'t>(node: &Node<'t>, levels: Levels) -> PortOf<'t> {
     let is_point_to_point = node.inner.iter().any(|inner| words(inner) == ["point-to-point"]);
     let mut found = PortOf {

@@ -5,11 +5,11 @@ use super::super::{NetworkFinding, Snapshot};
 use super::parts::Parts;
 use crate::rules;
 
-/// Words of lines with which a port in a routing table of a customer sends labeled packets.
+/// The first words of lines with which a port in the VRF of a customer sends labeled packets.
 const OF_LABELS: &[&str] = &["mpls"];
 
-/// Reports output policies whose classes select only labeled packets, at ports in the routing table of a
-/// customer. Such ports send packets without labels.
+/// Reports output policies whose classes match only labeled packets, at ports in the VRF of a customer. Such
+/// ports send packets without labels.
 pub(super) fn check(
     snapshot: &Snapshot,
     trees: &[Vec<Node>],
@@ -32,7 +32,7 @@ pub(super) fn check(
                     continue;
                 }
                 let message = format!(
-                    "all classes of {policy} select labeled packets, but {} of {} belongs to a customer's VRF and \
+                    "all classes of {policy} match labeled packets, but {} of {} belongs to a customer's VRF and \
                      sends packets without labels",
                     port.line.1.trim_start_matches("interface "),
                     snapshot.devices[device].name
@@ -45,7 +45,7 @@ pub(super) fn check(
     }
 }
 
-/// Whether a policy has classes with criteria, and all criteria are marks of labels.
+/// Whether a policy has classes with criteria, and all criteria match marks of labels.
 fn selects_labels_only(parts: &Parts, policy: &str) -> bool {
     let classes: Vec<_> = parts.classes_of(policy).filter(|class| class.name != "class-default").collect();
     let has_child = parts

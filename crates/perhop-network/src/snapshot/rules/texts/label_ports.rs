@@ -1,4 +1,4 @@
-//! Links on which only one end distributes labels, for devices that list their ports in the block of LDP.
+//! Links on which only one end distributes labels, on devices whose block of LDP lists the ports.
 
 use std::collections::BTreeSet;
 
@@ -7,13 +7,13 @@ use super::super::{NetworkFinding, PortId, Snapshot};
 use super::braces::{block, words};
 use crate::rules;
 
-/// The ports with LDP of a device, and the line of the block that lists them.
+/// The ports that a block of LDP lists, and the line of the block.
 struct Labels<'t> {
     line: usize,
     ports: BTreeSet<&'t str>,
 }
 
-/// Reports ports that a block of LDP does not name, if the other end of the link distributes labels.
+/// Reports ports that the block of LDP does not list, if the other end of the link distributes labels.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let listed: Vec<Option<Labels>> = trees.iter().map(|nodes| labels(nodes)).collect();
     for [own, other] in snapshot.wires() {
@@ -42,7 +42,7 @@ fn has(snapshot: &Snapshot, labels: &Labels, id: PortId) -> bool {
     labels.ports.iter().any(|name| *name == "all" || *name == port.name || *name == port.interface)
 }
 
-/// Whether the block of a port turns on labels.
+/// Whether the block of a port enables labels.
 fn has_line(snapshot: &Snapshot, id: PortId) -> bool {
     let member = &snapshot.devices[id.device].device;
     let line = member.line_in_block(snapshot.port(id).line, "mpls ip");
@@ -50,7 +50,7 @@ fn has_line(snapshot: &Snapshot, id: PortId) -> bool {
 }
 
 /// Returns the ports that `mpls ldp` (IOS XR) or `protocols ldp` (Junos) lists. `None` if the routing
-/// protocol chooses the ports.
+/// protocol selects the ports.
 fn labels<'t>(nodes: &[Node<'t>]) -> Option<Labels<'t>> {
     if nodes.iter().any(|node| node.inner.iter().any(is_automatic)) {
         return None;
@@ -64,7 +64,7 @@ fn labels<'t>(nodes: &[Node<'t>]) -> Option<Labels<'t>> {
     Some(Labels { line: node.line.0, ports: ports.collect() })
 }
 
-/// Whether a line of a routing process turns on labels at all its ports.
+/// Whether a line of a routing process enables labels at all its ports.
 fn is_automatic(node: &Node) -> bool {
     node.line.1.trim_start().starts_with("mpls ldp auto") || node.inner.iter().any(is_automatic)
 }

@@ -1,7 +1,7 @@
-//! Classes whose name states another codepoint than their criteria.
+//! Classes whose name states a codepoint that is not in their criteria.
 //!
-//! Names are free texts. The rule therefore applies only to networks where the names of nearly all such
-//! classes agree with their criteria.
+//! Names are free texts. The rule therefore reports a class only in networks where the names of nearly all
+//! classes with such names agree with their criteria.
 
 use perhop_qos::Dscp;
 
@@ -12,7 +12,7 @@ use crate::rules;
 /// The minimum number of other classes whose name agrees with their criteria.
 const LEAST_OTHERS: usize = 3;
 
-/// Reports the only class whose codepoints do not include one that its name states.
+/// Reports the class whose criteria do not contain a codepoint that its name states, if it is the only one.
 pub(super) fn check(snapshot: &Snapshot, devices: &[Parts], found: &mut Vec<NetworkFinding>) {
     let mut agree = 0;
     let mut odd = Vec::new();
@@ -34,7 +34,7 @@ pub(super) fn check(snapshot: &Snapshot, devices: &[Parts], found: &mut Vec<Netw
     let own: Vec<String> =
         own.iter().filter_map(|mark| Dscp::new(*mark)).map(|mark| mark.to_string()).collect();
     let message = format!(
-        "class {name} of {} selects {}, but its name states {word}; the names of {agree} other classes agree with \
+        "class {name} of {} matches {}, but its name states {word}; the names of {agree} other classes agree with \
          their codepoints",
         snapshot.devices[*device].name,
         own.join(" and ")
@@ -43,8 +43,8 @@ pub(super) fn check(snapshot: &Snapshot, devices: &[Parts], found: &mut Vec<Netw
     found.push(snapshot.finding(*device, &rules::NETWORK_MARK_NAME, *line, (message, effect)));
 }
 
-/// Returns the codepoints that a name states: `EF`, `AF41`, `AF4` for all of the class, or `CS3`. `None` if
-/// it states none or several.
+/// Returns the codepoints that a name states: `EF`, `AF41`, `AF4` for all drop precedences of the class, or
+/// `CS3`. `None` if the name states no codepoint, or several.
 fn stated(name: &str) -> Option<(&str, Vec<u8>)> {
     let words = name.split(|letter: char| !letter.is_ascii_alphanumeric());
     let mut found = words.filter_map(|word| Some((word, codepoints(&word.to_ascii_lowercase())?)));

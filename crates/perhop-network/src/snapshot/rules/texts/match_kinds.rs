@@ -1,5 +1,5 @@
-//! Classes that require all criteria, although the classes of the same name on other devices require any, or
-//! vice versa.
+//! Classes that require all criteria (`match-all`), although the classes of the same name on other devices
+//! require any criterion (`match-any`), or the reverse.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::rules;
 const USUAL: &str = "match-all";
 const KINDS: [&str; 2] = [USUAL, "match-any"];
 
-/// Reports a class whose kind differs from the classes of the same name.
+/// Reports a class whose kind differs from the kind of the classes with the same name.
 pub(super) fn check(snapshot: &Snapshot, devices: &[Parts], found: &mut Vec<NetworkFinding>) {
     let mut by_name: BTreeMap<&str, Vec<(usize, &str)>> = BTreeMap::new();
     for (device, parts) in devices.iter().enumerate() {
@@ -31,23 +31,24 @@ pub(super) fn check(snapshot: &Snapshot, devices: &[Parts], found: &mut Vec<Netw
         };
         for (device, kind) in classes.iter().filter(|(_, kind)| peers.is_exception(kind)) {
             let class = &devices[*device].class_maps[name];
-            // With one criterion, both kinds take the same packets.
+            // With a single criterion, both kinds match the same packets.
             if class.lines.len() < 2 {
                 continue;
             }
             let message = format!(
-                "class-map {name} of {} is {kind}, but {usual} on most of {} devices with this class",
+                "class-map {name} of {} is {kind}, but it is {usual} on most of {} devices with this class",
                 snapshot.devices[*device].name,
                 classes.len()
             );
-            let effect = "the class takes other packets at this device than at the other devices".to_owned();
+            let effect =
+                "the class matches other packets at this device than at the other devices".to_owned();
             let rule = &rules::NETWORK_NAMESAKE_DIFFERS;
             found.push(snapshot.finding(*device, rule, class.line, (message, effect)));
         }
     }
 }
 
-/// Compares a class that exactly two devices have: reports the class that requires all of the criteria.
+/// Compares a class that exactly two devices have. Reports the class that requires all criteria.
 fn check_two(
     snapshot: &Snapshot,
     devices: &[Parts],
@@ -64,10 +65,10 @@ fn check_two(
     }
     let (device, other) = if first.1 == USUAL { (first.0, second.0) } else { (second.0, first.0) };
     let message = format!(
-        "class-map {name} of {} is {USUAL}, but match-any with the same criteria on {}",
+        "class-map {name} of {} is {USUAL}, but it is match-any with the same criteria on {}",
         snapshot.devices[device].name, snapshot.devices[other].name
     );
-    let effect = "packets that meet only one of the criteria are in another class at this device".to_owned();
+    let effect = "packets that meet only one criterion are in another class at this device".to_owned();
     let line = devices[device].class_maps[name].line;
     found.push(snapshot.finding(device, &rules::NETWORK_NAMESAKE_DIFFERS, line, (message, effect)));
 }

@@ -1,4 +1,4 @@
-//! Lines that one BGP neighbor lacks and similar neighbors have.
+//! Lines that one BGP neighbor lacks, although similar neighbors have them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -8,7 +8,7 @@ use super::super::{NetworkFinding, Snapshot};
 use crate::forwarding::addresses;
 use crate::rules;
 
-/// Commands of a neighbor that affect its routes or its session.
+/// Commands about a neighbor that affect its routes or its session.
 const DECISIVE: &[&str] = &[
     "activate",
     "allowas-in",
@@ -22,34 +22,35 @@ const DECISIVE: &[&str] = &[
     "send-community",
     "update-source",
 ];
-/// The minimum number of other neighbors that have a line.
+/// The minimum number of similar neighbors that have a line.
 const LEAST_OTHERS: usize = 2;
-/// Replaces the AS number if each neighbor has a different AS.
+/// Replaces the AS number in the kind of neighbors if each of them has a different AS.
 const EACH: &str = "each of their own";
-/// The word in the name of a route-map that makes paths longer.
+/// The word that the name of a route-map contains if the route-map makes AS paths longer.
 const PREPENDING: &str = "PREPEND";
-/// Parts of a name that negate it, such as `NO-PREPEND`.
+/// Words that negate the name of a route-map, such as `NO-PREPEND`.
 const NEGATIONS: &[&str] = &["NO", "NON", "NOT", "WITHOUT"];
 
 /// A BGP neighbor in an address family.
 struct Neighbor<'t> {
     device: usize,
-    /// The device of the network with its address.
+    /// The device of the network that has the address of the neighbor.
     far: Option<usize>,
     address: &'t str,
-    /// The first line of the neighbor in the address family.
+    /// The line where the neighbor first occurs in the address family.
     line: usize,
-    /// The commands about the neighbor, without the names that they contain.
+    /// The commands about the neighbor. Names of lists and route-maps are omitted.
     lines: BTreeSet<String>,
 }
 
-/// The kind of a neighbor: the local AS, the address family, the remote AS, and whether the device and its
-/// neighbor reflect routes.
+/// The kind of a neighbor: the local AS, the address family, the remote AS, whether the device reflects
+/// routes, and whether the neighbor does.
 type Kind<'t> = (&'t str, String, &'t str, [bool; 2]);
 /// The neighbors of all devices.
 type Kinds<'t> = BTreeMap<Kind<'t>, Vec<Neighbor<'t>>>;
 
-/// The facts about all devices that determine the kind of a neighbor.
+/// The devices that own addresses and the devices that reflect routes, which determine the kind of a
+/// neighbor.
 struct Roles {
     owners: BTreeMap<IpAddr, usize>,
     reflectors: BTreeSet<usize>,
@@ -74,7 +75,7 @@ impl Roles {
 }
 
 /// Reports neighbors that lack a line of all similar neighbors, redistribution that omits internal routes,
-/// and route-maps whose name does not match their effect.
+/// and route-maps that do not do what their name states.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let mut kinds = Kinds::new();
     let roles = Roles::new(snapshot, trees);
@@ -101,7 +102,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     }
 }
 
-/// Adds external neighbors as neighbors of the same kind, if each has a different AS.
+/// Adds external neighbors that each have a different AS as neighbors of one kind.
 fn add_customers(kinds: &mut Kinds) {
     let mut found = Kinds::new();
     let is_external = |kind: &Kind| kind.0 != kind.2;
@@ -115,8 +116,8 @@ fn add_customers(kinds: &mut Kinds) {
     kinds.extend(found);
 }
 
-/// Reports sessions of which only one end activates an address family, or changes the next hop although both
-/// ends have external neighbors.
+/// Reports sessions of which only one end activates an address family. Also reports sessions of which only
+/// one end has `next-hop-self` although both ends have external neighbors.
 fn check_pairs(snapshot: &Snapshot, kinds: &Kinds, found: &mut Vec<NetworkFinding>) {
     let mut ends: BTreeMap<(usize, usize, &str), (&Kind, &Neighbor)> = BTreeMap::new();
     let mut have_external: BTreeSet<usize> = BTreeSet::new();
@@ -133,7 +134,7 @@ fn check_pairs(snapshot: &Snapshot, kinds: &Kinds, found: &mut Vec<NetworkFindin
     for ((device, far, family), (kind, own)) in &ends {
         let back = ends.get(&(*far, *device, *family));
         let lacks = |line: &str| back.is_none_or(|(_, back)| !back.lines.contains(line));
-        // Routers activate unicast IPv4 by default.
+        // Routers activate unicast IPv4 by default, so the line is needed only in other address families.
         let is_explicit = !family.is_empty() && !family.starts_with("address-family ipv4");
         let line = if own.lines.contains("activate") && is_explicit && lacks("activate") {
             "activate"
@@ -154,7 +155,7 @@ fn check_pairs(snapshot: &Snapshot, kinds: &Kinds, found: &mut Vec<NetworkFindin
             "neighbor {} of {} lacks `{line}`{family}, which the other end of the session, {}, has",
             back.address, snapshot.devices[*far].name, snapshot.devices[*device].name
         );
-        let effect = "the other end gets no routes of this device, or cannot reach their next hops";
+        let effect = "the other end receives no routes of this device, or cannot reach their next hops";
         let rule = &rules::NETWORK_NEIGHBOR_INCOMPLETE;
         found.push(snapshot.finding(*far, rule, back.line, (message, effect.to_owned())));
     }
@@ -172,12 +173,13 @@ fn report(
         "neighbor {} of {} lacks `{line}`{family}, which the {others} other neighbors in AS {number} have",
         own.address, snapshot.devices[own.device].name
     );
-    let effect = "the session is down, or one of the two does not use the routes of the other".to_owned();
+    let effect =
+        "the session is down, or one of the two routers does not use the routes of the other".to_owned();
     let rule = &rules::NETWORK_NEIGHBOR_INCOMPLETE;
     found.push(snapshot.finding(own.device, rule, own.line, (message, effect)));
 }
 
-/// The lines about each neighbor or peer group: the number of the first line, and the words of all.
+/// The lines about each neighbor or peer group: the number of the first line, and the words of all lines.
 type Lines<'t> = BTreeMap<&'t str, (usize, Vec<Vec<&'t str>>)>;
 
 fn lines<'t>(node: &Node<'t>) -> Lines<'t> {
@@ -190,7 +192,7 @@ fn lines<'t>(node: &Node<'t>) -> Lines<'t> {
     found
 }
 
-/// Returns the value of a command of a neighbor, or of the peer group to which it belongs.
+/// Returns the value of a command about a neighbor, or about the peer group of the neighbor.
 fn value<'t>(lines: &Lines<'t>, name: &str, command: &str) -> Option<&'t str> {
     let own = &lines.get(name)?.1;
     let of = |command: &str| {
@@ -227,7 +229,7 @@ fn add_process<'t>(found: &mut Kinds<'t>, roles: &Roles, device: usize, node: &N
                         _ => {}
                     }
                 }
-                // The lines of the process, outside of address families, assign neighbors to groups.
+                // The lines of the process outside of address families assign neighbors to peer groups.
                 if !is_process && let Some(group) = value(&global, name, "peer-group") {
                     open.push(group);
                 }
@@ -241,9 +243,10 @@ fn add_process<'t>(found: &mut Kinds<'t>, roles: &Roles, device: usize, node: &N
     }
 }
 
-/// Reports redistribution of BGP into another protocol if all neighbors are internal and the process lacks
-/// `bgp redistribute-internal`. Without it, their routes are not redistributed. A process in a VRF also
-/// redistributes the routes of a VPN that internal neighbors announce (RFC 4577 §4.2.1).
+/// Reports redistribution of BGP into another protocol if all neighbors are internal and the BGP process
+/// lacks `bgp redistribute-internal`. Without this command, routes of internal neighbors are not
+/// redistributed. A process in a VRF is not reported, because it also redistributes the VPN routes that
+/// internal neighbors announce (RFC 4577 §4.2.1).
 fn check_redistribution(
     snapshot: &Snapshot,
     (device, nodes): (usize, &[Node]),
@@ -275,20 +278,20 @@ fn check_redistribution(
             protocol.line.1, snapshot.devices[device].name, process.line.0
         );
         let effect =
-            "the routes of these neighbors are not announced: packets take another path, or have none";
+            "the routes of these neighbors are not announced: packets take another path, or have no path";
         let rule = &rules::NETWORK_NEIGHBOR_INCOMPLETE;
         found.push(snapshot.finding(device, rule, line.line.0, (message, effect.to_owned())));
     }
 }
 
-/// Whether the name of a route-map promises longer paths.
+/// Whether the name of a route-map states that it makes AS paths longer.
 fn promises_prepending(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     let mut parts = name.split(|letter: char| !letter.is_ascii_alphanumeric());
     name.contains(PREPENDING) && !parts.any(|part| NEGATIONS.contains(&part))
 }
 
-/// Reports route-maps whose name promises longer paths, but which do not prepend.
+/// Reports route-maps whose name states that they make AS paths longer, but which do not prepend.
 fn check_prepending(snapshot: &Snapshot, device: usize, nodes: &[Node], found: &mut Vec<NetworkFinding>) {
     let mut maps: BTreeMap<&str, (usize, bool)> = BTreeMap::new();
     for node in nodes {
@@ -302,7 +305,7 @@ fn check_prepending(snapshot: &Snapshot, device: usize, nodes: &[Node], found: &
     for (name, (line, _)) in maps.into_iter().filter(|(_, (_, prepends))| !prepends) {
         let message =
             format!("route-map {name} of {} has no `set as-path prepend`", snapshot.devices[device].name);
-        let effect = "the neighbor does not prefer the other paths, so packets can return over this one";
+        let effect = "the neighbor does not prefer the other paths, so packets can return over this path";
         let rule = &rules::NETWORK_NEIGHBOR_INCOMPLETE;
         found.push(snapshot.finding(device, rule, line, (message, effect.to_owned())));
     }

@@ -28,15 +28,15 @@ pub(super) struct ClassPart<'t> {
 #[derive(Default)]
 pub(super) struct Parts<'t> {
     pub(super) class_maps: BTreeMap<&'t str, ClassMapPart<'t>>,
-    /// The classes of its policies, in order.
+    /// The classes of all policies, in the order of the text.
     pub(super) classes: Vec<ClassPart<'t>>,
-    /// The entries of the access lists of its classes.
+    /// The entries of the access lists that classes name.
     pub(super) lists: BTreeMap<&'t str, Vec<Words<'t>>>,
-    /// The first lines of its policies.
+    /// The first line of each policy.
     pub(super) policies: BTreeMap<&'t str, usize>,
     /// The policies that an interface, the control plane or another policy uses.
     pub(super) used: BTreeSet<&'t str>,
-    /// The places of the classes of each policy.
+    /// The indexes in `classes` of the classes of each policy.
     by_policy: BTreeMap<&'t str, Vec<usize>>,
 }
 
@@ -52,7 +52,7 @@ impl<'t> Parts<'t> {
         }
         let criteria = found.class_maps.values().flat_map(|class| &class.lines);
         let wanted: BTreeSet<&str> = criteria.filter_map(|(_, words)| list_of(words)).collect();
-        // Only the lists of classes are read, because other lists can have thousands of entries.
+        // Only lists that classes name are read, because other lists can have thousands of entries.
         for node in nodes {
             let mut words = node.line.1.split_whitespace();
             match (words.next(), words.next()) {
@@ -100,7 +100,7 @@ impl<'t> Parts<'t> {
         self.by_policy.get(policy).into_iter().flatten().map(|place| &self.classes[*place])
     }
 
-    /// Returns the codepoints of a class whose criteria are codepoints only; `None` for other classes.
+    /// Returns the codepoints that a class matches; `None` if the class has other criteria than codepoints.
     pub(super) fn codepoints(&self, class: &str) -> Option<Vec<u8>> {
         let lines = &self.class_maps.get(class)?.lines;
         let mut found = Vec::new();
@@ -119,7 +119,7 @@ impl<'t> Parts<'t> {
     }
 }
 
-/// Returns the policies that lines inside blocks use.
+/// Returns the policies that lines inside blocks attach or nest.
 fn used<'t>(nodes: &[Node<'t>]) -> BTreeSet<&'t str> {
     let mut found = BTreeSet::new();
     let mut open: Vec<&Node> = nodes.iter().collect();

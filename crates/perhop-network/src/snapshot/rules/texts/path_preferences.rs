@@ -1,4 +1,4 @@
-//! Sites whose departing and arriving packets prefer different BGP neighbors.
+//! Sites whose departing packets prefer a different BGP neighbor than their arriving packets.
 
 use std::collections::BTreeMap;
 
@@ -6,22 +6,23 @@ use super::super::tree::Node;
 use super::super::{NetworkFinding, Snapshot};
 use crate::rules;
 
-/// The local preference of routes without a configured value (RFC 4271 §5.1.5 leaves it to the device; IOS
-/// uses 100).
+/// The local preference of routes if no line sets it (RFC 4271 §5.1.5 does not define a default; IOS uses
+/// 100).
 const USUAL_PREFERENCE: u32 = 100;
 
 /// A neighbor in another autonomous system.
 struct Neighbor<'t> {
     device: usize,
     address: &'t str,
-    /// The local preference of its routes, with the line that sets it.
+    /// The local preference of routes from the neighbor, with the line that sets it.
     preference: (u32, Option<usize>),
-    /// The number of prepended AS numbers in the routes announced to it, with the line that prepends them.
+    /// The number of AS numbers prepended to routes that are announced to the neighbor, with the line that
+    /// prepends them.
     added: (usize, Option<usize>),
 }
 
-/// Reports sites whose departing packets prefer one neighbor, although their announcements make arriving
-/// packets prefer a different neighbor.
+/// Reports sites whose departing packets prefer one neighbor, although the paths that the site announces make
+/// arriving packets prefer another neighbor.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let mut systems: BTreeMap<&str, Vec<Neighbor>> = BTreeMap::new();
     for (device, nodes) in trees.iter().enumerate() {
@@ -58,7 +59,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     }
 }
 
-/// Returns the neighbor with the highest value, if no other neighbor has this value.
+/// Returns the neighbor with the highest value, if only one neighbor has this value.
 fn only_best<'n, 't, T: Ord>(
     neighbors: &'n [Neighbor<'t>],
     value: impl Fn(&Neighbor) -> T,
@@ -68,7 +69,7 @@ fn only_best<'n, 't, T: Ord>(
     (count == 1).then_some(best)
 }
 
-/// Returns the neighbors of a process in other autonomous systems.
+/// Returns the neighbors of a BGP process that are in other autonomous systems.
 fn neighbors<'t>(device: usize, nodes: &[Node<'t>], process: &Node<'t>, own: &str) -> Vec<Neighbor<'t>> {
     let mut found: BTreeMap<&str, Neighbor> = BTreeMap::new();
     let lines = process.inner.iter().chain(process.inner.iter().flat_map(|inner| &inner.inner));
@@ -101,7 +102,7 @@ fn neighbors<'t>(device: usize, nodes: &[Node<'t>], process: &Node<'t>, own: &st
     found.into_values().collect()
 }
 
-/// Returns the lines of a route-map that consists of one clause for all routes.
+/// Returns the lines of a route-map that consists of a single clause for all routes.
 fn whole_map<'t>(nodes: &[Node<'t>], map: &str) -> Vec<(usize, Vec<&'t str>)> {
     let mut clauses = nodes
         .iter()

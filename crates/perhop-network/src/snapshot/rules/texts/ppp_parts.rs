@@ -1,4 +1,5 @@
-//! Parts that a port with PPP lacks: the encapsulation, credentials, and settings of similar dialers.
+//! Missing settings of ports with PPP: the encapsulation, credentials, and settings that similar dialers
+//! have.
 
 use std::collections::BTreeSet;
 
@@ -10,14 +11,14 @@ use crate::rules;
 const SETTINGS: [(&str, &[&str]); 2] =
     [("ip mtu", &["ip mtu ", "mtu "]), ("ip tcp adjust-mss", &["ip tcp adjust-mss "])];
 
-/// A dialer whose line is a client of PPPoE.
+/// A dialer whose pool has a client of PPPoE.
 struct Dialer<'n, 't> {
     device: usize,
     node: &'n Node<'t>,
 }
 
-/// Reports dialers for PPPoE without PPP or without a setting that all other dialers have, and ports without
-/// the secret that the other end or their own name requires.
+/// Reports dialers for PPPoE that lack PPP or a setting of all other dialers. Also reports ports that lack a
+/// secret, although the other end requires one or the port has a CHAP host name.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let all: Vec<Dialer> = trees
         .iter()
@@ -39,7 +40,8 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
         }
         let others = || all.iter().filter(|other| !std::ptr::eq(other.node, own.node));
         for (setting, starts) in SETTINGS {
-            // A port of hosts can limit the segments of all its sessions.
+            // A port towards hosts can limit the segment size of all TCP sessions, so the setting can be at
+            // another port.
             let is_elsewhere = || nodes.iter().any(|node| has(node, starts));
             let is_missing = if setting == "ip mtu" { !has(own.node, starts) } else { !is_elsewhere() };
             if is_missing && others().count() > 0 && others().all(|other| has(other.node, starts)) {
@@ -58,12 +60,12 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     check_far_ends(snapshot, trees, found);
 }
 
-/// Whether a serial port uses HDLC, although it has lines about PPP.
+/// Whether a serial port has lines about PPP, but the default encapsulation, HDLC.
 fn lacks_encapsulation(node: &Node) -> bool {
     node.begins_with("interface Serial") && has(node, &["ppp "]) && !has(node, &["encapsulation "])
 }
 
-/// Reports ports without a secret if the other end of their link requires one.
+/// Reports ports without a secret, if the other end of their link requires a secret.
 fn check_far_ends(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     for [own, other] in snapshot.wires() {
         let node = |id: PortId| {
@@ -74,7 +76,7 @@ fn check_far_ends(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Netw
         if requires_secret(near) && has(far, &["encapsulation ppp"]) && !has_secret(&trees[other.device], far)
         {
             let message = format!(
-                "{} requires authentication by PPP, but {} has no password",
+                "{} requires authentication with PPP, but {} has no password",
                 snapshot.port_name(own),
                 snapshot.port_name(other)
             );
@@ -98,7 +100,7 @@ fn has(node: &Node, starts: &[&str]) -> bool {
     node.inner.iter().any(|inner| starts.iter().any(|start| inner.begins_with(start)))
 }
 
-/// Whether a port authenticates its neighbor, also on calls that it makes.
+/// Whether a port authenticates its neighbor, including on calls that the port itself makes.
 fn requires_secret(node: &Node) -> bool {
     node.inner.iter().any(|inner| {
         inner.begins_with("ppp authentication ") && {
@@ -108,7 +110,7 @@ fn requires_secret(node: &Node) -> bool {
     })
 }
 
-/// Whether a port has a password for PPP, or its device has passwords of users that PPP can read.
+/// Whether a port has a password for PPP, or its device has user passwords that PPP can use.
 fn has_secret(nodes: &[Node], node: &Node) -> bool {
     has(node, &["ppp chap password ", "ppp pap sent-username "])
         || nodes.iter().any(|node| node.begins_with("username ") && node.words().contains(&"password"))
@@ -129,7 +131,7 @@ fn dialers<'n, 't>(nodes: &'n [Node<'t>]) -> Vec<&'n Node<'t>> {
     nodes.iter().filter(|node| node.begins_with("interface ")).filter(is_client).collect()
 }
 
-/// Adds the pools of a block, at any depth: a PVC inside an interface can be a client.
+/// Adds the pools of a block at any depth, because a PVC inside an interface can be a client.
 fn add_pools<'t>(pools: &mut BTreeSet<&'t str>, node: &Node<'t>) {
     if node.begins_with("pppoe-client dial-pool-number ") {
         pools.extend(node.words().get(2));

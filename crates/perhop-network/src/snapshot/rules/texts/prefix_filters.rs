@@ -1,4 +1,5 @@
-//! BGP prefix lists that do not permit a network which another device of the folder announces.
+//! BGP prefix lists that do not permit a network, although the device or another device of the folder
+//! announces the network.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -12,15 +13,15 @@ use super::prefix_lists::PrefixLists;
 use crate::forwarding::addresses;
 use crate::rules;
 
-/// The minimum number of other networks of the same size that a list permits with one entry each.
+/// The minimum number of other networks with the same prefix length for which a list has an entry.
 const LEAST_PERMITTED: usize = 2;
 /// The default route.
 const DEFAULT: &str = "0.0.0.0/0";
 
-/// A network that a device announces: the device, its autonomous system, and the subnet.
+/// A network that a device announces: the device, its AS number, and the subnet.
 type Network<'t> = (usize, &'t str, Prefix);
 
-/// The lists of a device that has a number in BGP.
+/// The prefix lists of a device that runs BGP.
 struct Filters<'n, 't> {
     device: usize,
     nodes: &'n [Node<'t>],
@@ -28,7 +29,7 @@ struct Filters<'n, 't> {
     lists: PrefixLists<'t>,
 }
 
-/// Reports lists for received routes that permit the networks of several devices, but lack the network of one
+/// Reports lists for received routes that permit the networks of several devices, but not the network of one
 /// device. Also reports lists for announced routes that permit no network of their device.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let networks: Vec<Network> =
@@ -71,12 +72,12 @@ impl<'t> Filters<'_, 't> {
             "prefix list {name} of {} permits {like} networks of other devices, but not {network} of {}",
             snapshot.devices[self.device].name, snapshot.devices[*owner].name
         );
-        let effect = "the device drops this route: packets to the site take another path, or have none";
+        let effect = "the device drops this route: packets to the site take another path, or have no path";
         let rule = &rules::NETWORK_ROUTE_MISSING;
         found.push(snapshot.finding(self.device, rule, line, (message, effect.to_owned())));
     }
 
-    /// Whether a device has sessions with this device, but none with the neighbors of a list.
+    /// Whether a device has sessions with this device, but not as one of the neighbors that use a list.
     fn has_other_session(&self, snapshot: &Snapshot, far: usize, neighbors: &BTreeSet<&str>) -> bool {
         let is_of_far = |name: &&str| {
             let address = name.parse::<IpAddr>().ok();
@@ -97,7 +98,7 @@ impl<'t> Filters<'_, 't> {
         let Some((.., network)) = own.next() else { return };
         let permits_default = prefix(&[DEFAULT]).is_some_and(|default| self.lists.permit(name, default));
         let permits = |(.., subnet): &Network| self.lists.permit(name, *subnet);
-        // A list for the default route, for nothing, or for the networks of other devices has another task.
+        // A list that permits the default route, nothing, or networks of other devices has another purpose.
         if networks.iter().any(permits) {
             self.check_entries(snapshot, name, networks, found);
             return;
@@ -113,8 +114,8 @@ impl<'t> Filters<'_, 't> {
         found.push(snapshot.finding(self.device, &rules::NETWORK_ROUTE_MISSING, line, (message, effect)));
     }
 
-    /// Reports entries of a list for announced routes that permit no network of the folder, if a network of
-    /// the device which the list denies has another value in one place.
+    /// Reports entries of a list for announced routes whose prefix exists nowhere in the folder, if the
+    /// device announces a network that the list denies and that differs from the prefix in one byte.
     fn check_entries(
         &self,
         snapshot: &Snapshot,
@@ -140,7 +141,7 @@ impl<'t> Filters<'_, 't> {
         }
     }
 
-    /// Returns the lists that neighbors have in a direction, with these neighbors.
+    /// Returns the lists that filter neighbors in a direction, with these neighbors.
     fn used(&self, way: &str) -> BTreeMap<&'t str, BTreeSet<&'t str>> {
         let mut found: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for (neighbor, setting) in neighbor_lines(self.nodes) {
@@ -154,7 +155,7 @@ impl<'t> Filters<'_, 't> {
     }
 }
 
-/// Whether a port or a route of a device is in a subnet or has it.
+/// Whether a port or a route of a device has a subnet or is inside it.
 fn is_known(snapshot: &Snapshot, subnet: Prefix) -> bool {
     (0..snapshot.devices.len()).any(|device| {
         let router = snapshot.router(device);
@@ -164,14 +165,14 @@ fn is_known(snapshot: &Snapshot, subnet: Prefix) -> bool {
     })
 }
 
-/// Whether two subnets of IPv4 have the same length and differ in one byte.
+/// Whether two IPv4 subnets have the same prefix length and differ in one byte.
 fn are_near(first: Prefix, second: Prefix) -> bool {
     let (IpAddr::V4(one), IpAddr::V4(other)) = (first.network(), second.network()) else { return false };
     let differing = one.octets().iter().zip(other.octets()).filter(|(one, other)| **one != *other).count();
     first.length() == second.length() && differing == 1
 }
 
-/// Generates the lines about neighbors of BGP: the neighbor, and the words after it.
+/// Generates the lines about BGP neighbors: the neighbor, and the words after it.
 fn neighbor_lines<'t>(nodes: &[Node<'t>]) -> impl Iterator<Item = (&'t str, Vec<&'t str>)> {
     let processes = nodes.iter().filter(|node| node.line.1.starts_with("router bgp "));
     let lines =
@@ -189,7 +190,7 @@ fn number<'t>(nodes: &[Node<'t>]) -> Option<&'t str> {
     })
 }
 
-/// Returns the IPv4 networks that the BGP process of a device announces, and its aggregates.
+/// Returns the IPv4 networks and aggregates that the BGP process of a device announces.
 fn networks<'t>(snapshot: &Snapshot, device: usize, nodes: &[Node<'t>]) -> Vec<Network<'t>> {
     let Some(number) = number(nodes) else { return Vec::new() };
     let families = families(snapshot.devices[device].device.numbered_lines());

@@ -14,7 +14,7 @@ pub(super) struct Entry {
     pub(super) line: usize,
     is_permit: bool,
     around: Prefix,
-    /// The shortest and the longest prefix length that it matches.
+    /// The minimum and maximum prefix length that the entry matches.
     lengths: [u8; 2],
 }
 
@@ -43,7 +43,7 @@ impl<'t> PrefixLists<'t> {
         found
     }
 
-    /// Returns the entries of a list; `None` if it does not exist.
+    /// Returns the entries of a list; `None` if the list is not defined.
     pub(super) fn entries(&self, name: &str) -> Option<&[Entry]> {
         self.lists.get(name).map(Vec::as_slice)
     }
@@ -53,32 +53,32 @@ impl<'t> PrefixLists<'t> {
         self.lists.iter().map(|(name, entries)| (*name, entries.as_slice()))
     }
 
-    /// Whether a list permits a subnet. A list that does not exist permits all.
+    /// Whether a list permits a subnet. A list that is not defined permits all subnets.
     pub(super) fn permit(&self, name: &str, subnet: Prefix) -> bool {
         let Some(entries) = self.lists.get(name) else { return true };
         entries.iter().find(|entry| entry.matches(subnet)).is_some_and(|entry| entry.is_permit)
     }
 
-    /// Whether a list permits any subnet. A list that does not exist permits all.
+    /// Whether a list permits any subnet. A list that is not defined permits all subnets.
     pub(super) fn permit_any(&self, name: &str) -> bool {
         self.lists.get(name).is_none_or(|entries| entries.iter().any(|entry| entry.is_permit))
     }
 
-    /// Generates the subnets that entries of a list permit alone, each with its line.
+    /// Generates the subnets of the entries that permit exactly one subnet, each with its line.
     pub(super) fn permitted(&self, list: &str) -> impl Iterator<Item = (usize, Prefix)> {
         let entries = self.lists.get(list).into_iter().flatten();
         let is_one = |entry: &&Entry| entry.is_permit && entry.lengths == [entry.around.length(); 2];
         entries.filter(is_one).map(|entry| (entry.line, entry.around))
     }
 
-    /// Whether a list has an entry for this subnet alone.
+    /// Whether a list has an entry whose prefix is this subnet.
     pub(super) fn name(&self, list: &str, subnet: Prefix) -> bool {
         let is_own = |entry: &Entry| entry.around.length() == subnet.length() && entry.matches(subnet);
         self.lists.get(list).is_some_and(|entries| entries.iter().any(is_own))
     }
 }
 
-/// Returns the entry that a line contains after the name of the list.
+/// Reads an entry from the words after the name of the list.
 fn entry(line: usize, words: &[&str]) -> Option<Entry> {
     let words = if let ["seq", _, rest @ ..] = words { rest } else { words };
     let [action @ ("permit" | "deny"), around, lengths @ ..] = words else { return None };

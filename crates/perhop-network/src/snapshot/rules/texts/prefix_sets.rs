@@ -1,4 +1,4 @@
-//! Prefix sets (IOS XR) that drop all networks of the neighbor whose routes they filter.
+//! Prefix sets (IOS XR) that exclude all networks of the neighbor whose routes they filter.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -10,13 +10,14 @@ use super::super::tree::Node;
 use super::super::{NetworkFinding, Snapshot};
 use crate::rules;
 
-/// The longest prefix of IPv4.
+/// The length of an IPv4 address, bits.
 const WHOLE: u8 = 32;
 
-/// An entry: a prefix, and the minimum and maximum length of the networks in it.
+/// An entry: a prefix, and the minimum and maximum prefix length of the networks inside it.
 type Entry = (Prefix, u8, u8);
 
-/// Reports sets that a policy for received routes requires, and that contain no network of the neighbor.
+/// Reports prefix sets that contain no network of a neighbor, if a policy accepts only routes in the set from
+/// this neighbor.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     for (device, nodes) in trees.iter().enumerate() {
         let sets = sets(nodes);
@@ -48,7 +49,8 @@ fn contains((around, least, most): &Entry, subnet: Prefix) -> bool {
     around.contains(subnet.network().into()) && (*least..=*most).contains(&subnet.length())
 }
 
-/// Returns the entries of each set with the line of the first; `None` for a set with other entries.
+/// Returns the entries of each set, with the line of the first entry; `None` if an entry has a form that is
+/// not read.
 fn sets<'t>(nodes: &[Node<'t>]) -> BTreeMap<&'t str, Option<(usize, Vec<Entry>)>> {
     let mut found = BTreeMap::new();
     for node in nodes {
@@ -76,13 +78,13 @@ fn entry(words: &[&str]) -> Option<Entry> {
     }
 }
 
-/// Returns the name of a policy that passes only the networks of one set, with the name of the set.
+/// Returns the name of a route policy that passes only the networks of one set, and the name of this set.
 fn required_set<'t>(node: &Node<'t>) -> Option<(&'t str, &'t str)> {
     let ["route-policy", name] = *node.words().as_slice() else { return None };
     let lines: Vec<Vec<&str>> = node.inner.iter().flat_map(flat).collect();
     let (first, rest) = lines.split_first()?;
     let ["if", "destination", "in", set, "then"] = *first.as_slice() else { return None };
-    // All further lines set attributes, pass the networks of the set, or drop the others.
+    // The remaining lines may only set attributes, pass the networks of the set, or drop the other networks.
     let mut is_other = false;
     for words in rest {
         match words.as_slice() {
@@ -95,14 +97,15 @@ fn required_set<'t>(node: &Node<'t>) -> Option<(&'t str, &'t str)> {
     Some((name, set))
 }
 
-/// Returns the words of a line and of the lines inside.
+/// Returns the words of a line and of the lines inside its block.
 fn flat<'t>(node: &Node<'t>) -> Vec<Vec<&'t str>> {
     let mut found = vec![node.words()];
     found.extend(node.inner.iter().flat_map(flat));
     found
 }
 
-/// Returns the neighbors of BGP with the policy for received routes, and the line of the neighbor.
+/// Returns the BGP neighbors that have a policy for received routes: the address, the policy, and the line of
+/// the neighbor.
 fn filtered_neighbors<'t>(nodes: &[Node<'t>]) -> Vec<(IpAddr, &'t str, usize)> {
     let mut found = Vec::new();
     let mut open: Vec<&Node> = nodes.iter().filter(|node| node.line.1.starts_with("router bgp ")).collect();

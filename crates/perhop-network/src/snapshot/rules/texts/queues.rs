@@ -1,4 +1,4 @@
-//! Queue limits and WRED thresholds that are far from those for the same packets on other devices.
+//! Queue limits and WRED thresholds that differ much from the values for the same packets on other devices.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use super::super::{NetworkFinding, Snapshot};
 use super::parts::{ClassPart, Parts};
 use crate::rules;
 
-/// The minimum factor between two queue lengths for a finding. Operators choose such lengths by experience,
-/// so smaller differences are usual.
+/// The minimum factor between two queue lengths for a finding. Smaller differences are common, because
+/// operators choose queue lengths by experience.
 const FAR: u64 = 8;
-/// The minimum number of other classes that match the same packets.
+/// The minimum number of other queue lengths for the same packets.
 const OTHERS: usize = 2;
 
-/// A length of a queue.
+/// A queue limit or a threshold, packets.
 struct Length<'d> {
     device: usize,
     class: &'d ClassPart<'d>,
@@ -22,8 +22,8 @@ struct Length<'d> {
     packets: u64,
 }
 
-/// Reports a queue limit, or a maximum threshold of a codepoint, that is far from those of all other classes
-/// with the same packets.
+/// Reports a queue limit, or a maximum threshold of a codepoint, that differs much from all other values for
+/// the same packets.
 pub(super) fn check(snapshot: &Snapshot, devices: &[Parts], found: &mut Vec<NetworkFinding>) {
     let mut by_packets: BTreeMap<(&str, Vec<u8>), Vec<Length>> = BTreeMap::new();
     for (device, parts) in devices.iter().enumerate() {
@@ -70,8 +70,8 @@ pub(super) fn check(snapshot: &Snapshot, devices: &[Parts], found: &mut Vec<Netw
     }
 }
 
-/// Reports a maximum threshold that is far below the thresholds of the other codepoints of its class. These
-/// share the queue, so their thresholds should be similar.
+/// Reports a maximum threshold that is far below the thresholds of the other codepoints in its class. These
+/// codepoints share one queue, so their thresholds should be similar.
 fn check_thresholds(snapshot: &Snapshot, (device, parts): (usize, &Parts), found: &mut Vec<NetworkFinding>) {
     for class in &parts.classes {
         let mut lengths: Vec<Length> = class
@@ -103,13 +103,13 @@ fn report(
 ) {
     let others = if least == most { least.to_string() } else { format!("{least} to {most}") };
     let message = format!(
-        "class {} of {} has a {what} of {} packets, but all similar ones have {others}",
+        "class {} of {} has a {what} of {} packets, but the value is {others} in all similar classes",
         own.class.name, own.class.policy, own.packets
     );
     let effect = if own.packets < least {
-        "the class drops bursts that the others queue"
+        "the class drops bursts that the other classes queue"
     } else {
-        "its packets wait longer than those of the others before any is dropped"
+        "packets of the class wait longer than packets of the other classes before one is dropped"
     };
     let rule = &rules::NETWORK_QUEUE_DIFFERS;
     found.push(snapshot.finding(own.device, rule, own.line, (message, effect.to_owned())));

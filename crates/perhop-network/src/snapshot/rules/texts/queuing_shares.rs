@@ -31,7 +31,8 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     }
 }
 
-/// Returns the sum of the shares by kind, and the largest share with its line.
+/// Returns, for each kind of share, the sum of the shares, the largest share, and the line of the largest
+/// share.
 fn sums(node: &Node) -> BTreeMap<&'static str, (u64, u64, usize)> {
     let mut found: BTreeMap<&str, (u64, u64, usize)> = BTreeMap::new();
     for inner in node.inner.iter().flat_map(|class| &class.inner) {

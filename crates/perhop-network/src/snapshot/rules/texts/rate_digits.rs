@@ -1,5 +1,5 @@
-//! Policers whose rate lacks a digit: a tenth of the rate of the same class on other devices, with the same
-//! burst.
+//! Policers whose rate lacks a digit: the rate is a tenth of the rate of the same class on other devices, and
+//! the burst is equal.
 
 use std::collections::BTreeMap;
 
@@ -7,14 +7,14 @@ use super::super::{NetworkFinding, Snapshot};
 use super::parts::Parts;
 use crate::rules;
 
-/// The factor of a digit.
+/// The factor that one digit makes.
 const DIGIT: u64 = 10;
 
-/// A policer: its device, line, rate and the words after the rate.
+/// A policer: its device, its line, its rate, and the words after the rate.
 type Policer<'t> = (usize, usize, u64, Vec<&'t str>);
 
-/// Reports the policer of one device with a tenth of the rate that the class has on all other devices. With
-/// the lower rate, the same burst would also last ten times as long.
+/// Reports the policer of one device whose rate is a tenth of the rate of the same class on all other
+/// devices. The equal burst shows an error: at a tenth of the rate, the same burst lasts ten times as long.
 pub(super) fn check(snapshot: &Snapshot, devices: &[Parts], found: &mut Vec<NetworkFinding>) {
     let mut by_class: BTreeMap<(&str, &str), Vec<Policer>> = BTreeMap::new();
     for (device, parts) in devices.iter().enumerate() {
@@ -40,12 +40,13 @@ pub(super) fn check(snapshot: &Snapshot, devices: &[Parts], found: &mut Vec<Netw
             continue;
         }
         let message = format!(
-            "{} polices class {class} of {policy} to {rate} b/s, but {} other devices with the same burst to {} b/s",
+            "{} polices class {class} of {policy} to {rate} b/s, but {} other devices police it to {} b/s with \
+             the same burst",
             snapshot.devices[*device].name,
             others.len(),
             DIGIT * rate
         );
-        let effect = "most packets of the class are dropped, if the rate lacks a digit".to_owned();
+        let effect = "if the rate lacks a digit, most packets of the class are dropped".to_owned();
         found.push(snapshot.finding(*device, &rules::NETWORK_NAMESAKE_DIFFERS, *line, (message, effect)));
     }
 }

@@ -1,4 +1,4 @@
-//! Routes that only one device does not redistribute, and subnets that are not redistributed.
+//! Routes that only one device does not redistribute, and `redistribute` lines without `subnets`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,30 +12,31 @@ use crate::forwarding::addresses;
 use crate::rules;
 use crate::snapshot::carries_packets;
 
-/// The minimum number of other devices that redistribute the routes. A device may also announce these in
-/// another way, or leave them to another device.
+/// The minimum number of other devices that redistribute the routes. With fewer, the device may announce the
+/// routes in another way, or another device may announce them.
 const LEAST_OTHERS: usize = 2;
 /// The keyword without which OSPF redistributes only classful networks (Cisco, "OSPF Command Reference").
 const SUBNETS: &str = "subnets";
-/// The longest prefix of a subnet of hosts.
+/// The longest prefix length of a subnet of hosts.
 const OF_HOSTS: u8 = 29;
 
-/// A process in a routing table, at a device.
+/// A routing process in a routing table of a device.
 struct Process<'t> {
     device: usize,
     line: usize,
     vrf: Option<&'t str>,
-    /// The protocols whose routes it redistributes, with the line and its words.
+    /// The protocols whose routes the process redistributes. For each, the line and its words.
     passed: BTreeMap<&'t str, (usize, Vec<&'t str>)>,
-    /// Whether its lines are in blocks inside (NX-OS, IOS XR, the named form of EIGRP).
+    /// Whether the lines of the process are in blocks inside its block (NX-OS, IOS XR, the named form of
+    /// EIGRP).
     is_nested: bool,
 }
 
-/// The processes with the same protocol in the same routing table.
+/// The processes by protocol and routing table.
 type Processes<'t> = BTreeMap<(&'t str, Option<&'t str>), Vec<Process<'t>>>;
 
-/// Reports processes that lack a `redistribute` line which the same process has on all other devices with
-/// such routes. Also reports the only `redistribute` line without `subnets`.
+/// Reports processes that lack a `redistribute` line that all other devices with such routes have in the same
+/// process. Also reports an OSPF line without `subnets` if it is the only such line.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let mut all = Processes::new();
     for (device, nodes) in trees.iter().enumerate() {
@@ -46,7 +47,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     for ((protocol, vrf), processes) in &all {
         let passed: BTreeSet<&str> =
             processes.iter().flat_map(|process| process.passed.keys().copied()).collect();
-        // Another rule compares the static routes of the global table.
+        // The rule `routes` compares the static routes of the global table.
         for origin in passed.into_iter().filter(|origin| *origin != "static" || vrf.is_some()) {
             check_missing(snapshot, trees, (protocol, origin), processes, found);
         }
@@ -95,7 +96,7 @@ impl<'t> Process<'t> {
         }
     }
 
-    /// Adds the lines of the blocks in a block, at any depth.
+    /// Adds the lines of a block and of the blocks inside it, at any depth.
     fn add_nested(&mut self, node: &Node<'t>) {
         self.is_nested |= !node.inner.is_empty();
         self.add(node);
@@ -103,8 +104,7 @@ impl<'t> Process<'t> {
     }
 }
 
-/// Reports the only device that does not redistribute the routes of an origin, among the devices with such
-/// routes.
+/// Reports the only device that has routes of an origin and does not redistribute them.
 fn check_missing(
     snapshot: &Snapshot,
     trees: &[Vec<Node>],
@@ -135,12 +135,13 @@ fn check_missing(
         snapshot.devices[*device].name,
         passes.len()
     );
-    let effect = "the neighbors do not learn these routes from this device, and cannot reply through it";
+    let effect =
+        "the neighbors do not learn these routes from this device, and cannot send replies through it";
     let rule = &rules::NETWORK_ROUTE_MISSING;
     found.push(snapshot.finding(*device, rule, process.line, (message, effect.to_owned())));
 }
 
-/// Whether a device has routes of an origin that a process does not announce by other lines.
+/// Whether a device has routes of an origin that a process does not already announce by other lines.
 fn has_routes(
     snapshot: &Snapshot,
     nodes: &[Node],
@@ -155,7 +156,8 @@ fn has_routes(
             let start = format!("ip route vrf {vrf} ");
             nodes.iter().any(|node| node.line.1.starts_with(&start))
         }),
-        // Routes of internal neighbors are usually also at the device that learned them outside.
+        // Routes from internal neighbors do not count, because the device that learned them from outside
+        // usually redistributes them.
         "bgp" => nodes.iter().any(|node| match *node.words().as_slice() {
             ["router", "bgp", number] => process.vrf.is_some() || has_external_neighbor(node, number),
             _ => false,
@@ -164,7 +166,8 @@ fn has_routes(
     }
 }
 
-/// Whether a device has a host subnet in the routing table of a process that the process does not name.
+/// Whether a device has a host subnet that is in the routing table of a process and that the process does not
+/// announce.
 fn has_silent_subnet(snapshot: &Snapshot, process: &Process, protocol: &str) -> bool {
     let router = snapshot.router(process.device);
     let named: Vec<Prefix> = match protocol {
@@ -188,7 +191,7 @@ fn has_silent_subnet(snapshot: &Snapshot, process: &Process, protocol: &str) -> 
     router.ports.iter().any(|port| carries_packets(router, port) && is_silent(port))
 }
 
-/// Whether a process of BGP has a neighbor in another autonomous system, in the global routing table.
+/// Whether a BGP process has a neighbor in another autonomous system, in the global routing table.
 fn has_external_neighbor(process: &Node, own: &str) -> bool {
     let families = process.inner.iter().filter(|inner| vrf(&inner.words()).is_none());
     let lines = process.inner.iter().chain(families.flat_map(|inner| &inner.inner));
@@ -197,14 +200,14 @@ fn has_external_neighbor(process: &Node, own: &str) -> bool {
     )
 }
 
-/// Reports the only OSPF line that redistributes no subnets.
+/// Reports the only `redistribute` line of OSPF without `subnets`.
 fn check_subnets(
     snapshot: &Snapshot,
     trees: &[Vec<Node>],
     processes: &[Process],
     found: &mut Vec<NetworkFinding>,
 ) {
-    // NX-OS and IOS XR have no such keyword.
+    // NX-OS and IOS XR do not have this keyword.
     let is_nx_os = |device: usize| trees[device].iter().any(|node| node.line.1.starts_with("feature "));
     let with_keyword = processes.iter().filter(|process| !process.is_nested && !is_nx_os(process.device));
     let lines = with_keyword.flat_map(|process| {
@@ -213,7 +216,7 @@ fn check_subnets(
     let (with, without): (Vec<_>, Vec<_>) = lines.into_iter().partition(|(.., has_subnets)| *has_subnets);
     let ([(device, line, _)], false) = (without.as_slice(), with.is_empty()) else { return };
     let message = format!(
-        "OSPF of {} passes on no subnets here: `{SUBNETS}` is missing, unlike in {} other lines",
+        "OSPF of {} redistributes no subnets here: `{SUBNETS}` is missing, but {} other lines have it",
         snapshot.devices[*device].name,
         with.len()
     );

@@ -7,10 +7,10 @@ use super::super::tree::Node;
 use super::super::{NetworkFinding, Snapshot};
 use crate::rules;
 
-/// The minimum number of neighbors that need each other's routes.
+/// The minimum number of internal neighbors that need each other's routes.
 const LEAST: usize = 2;
 
-/// The internal neighbors of a device: their addresses, the line for findings, and whether one is a client.
+/// The internal neighbors of a device: their addresses, the line for findings, and whether any is a client.
 #[derive(Default)]
 struct Internal {
     neighbors: BTreeSet<IpAddr>,
@@ -18,8 +18,8 @@ struct Internal {
     has_client: bool,
 }
 
-/// Reports devices whose internal neighbors have sessions with this device only, if none of them is a client.
-/// Such a device does not pass on their routes (RFC 4456 §6).
+/// Reports devices whose internal neighbors have sessions only with this device, if none of the neighbors is
+/// a client. Such a device does not announce the routes of one internal neighbor to another (RFC 4456 §6).
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let all: Vec<Option<Internal>> = trees.iter().map(|nodes| internal(nodes)).collect();
     for (device, own) in all.iter().enumerate() {
@@ -42,13 +42,14 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
             names.join(" and "),
             snapshot.devices[device].name
         );
-        let effect = "the device does not pass on routes between them: packets have no path".to_owned();
+        let effect =
+            "the device does not announce their routes to each other: packets have no path".to_owned();
         let rule = &rules::NETWORK_NEIGHBOR_INCOMPLETE;
         found.push(snapshot.finding(device, rule, own.line, (message, effect)));
     }
 }
 
-/// Returns the internal neighbors in the global table of a process whose neighbors have blocks.
+/// Returns the internal neighbors of a process in the global table, if each neighbor has its own block.
 fn internal(nodes: &[Node]) -> Option<Internal> {
     let process = nodes.iter().find(|node| node.line.1.starts_with("router bgp "))?;
     let number = *process.words().get(2)?;

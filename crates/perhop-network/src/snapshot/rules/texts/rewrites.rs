@@ -1,4 +1,4 @@
-//! Rewrite rules that give a forwarding class the codepoint of another class.
+//! Rewrite rules that write the codepoint of one forwarding class into packets of another class.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,15 +7,14 @@ use super::super::{NetworkFinding, Snapshot};
 use super::braces::{block, words};
 use crate::rules;
 
-/// The minimum number of other classes whose codepoint belongs to them. With fewer, a class with the
-/// codepoint of another is not an exception.
+/// The minimum number of other classes that write their own codepoint. With fewer, the rule reports no class.
 const LEAST_OTHERS: usize = 2;
 
-/// A class with a value, and the line.
+/// A forwarding class, a codepoint, and the line that assigns it.
 type Entry<'t> = (&'t str, &'t str, usize);
 
-/// Reports the only class of a rewrite rule that gets a codepoint which the classifiers of the device assign
-/// to a different class.
+/// Reports the only class of a rewrite rule that writes a codepoint which the classifiers of the device
+/// assign to another class.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     for (device, nodes) in trees.iter().enumerate() {
         for (kind, entries) in blocks(nodes, "rewrite-rules", "code-point") {
@@ -26,7 +25,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
             {
                 read.entry(value).or_default().insert(class);
             }
-            // A class without codepoints in the classifiers may borrow the codepoint of another.
+            // A class without codepoints in the classifiers can use the codepoint of another class.
             let is_read = |class: &str| read.values().any(|classes| classes.contains(class));
             let known: Vec<&Entry> = entries
                 .iter()
@@ -51,7 +50,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     }
 }
 
-/// Returns the classes and values of each rule or classifier, with the kind of their codepoints.
+/// Returns the classes and codepoints of each rule or classifier, with the kind of its codepoints.
 fn blocks<'t>(nodes: &[Node<'t>], name: &str, command: &str) -> Vec<(&'t str, Vec<Entry<'t>>)> {
     let service = block(nodes, &["class-of-service", name]).map_or(&[][..], |node| &node.inner);
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! Route targets that do not match between the VRFs with the same name on several devices.
+//! Route targets that do not match between VRFs with the same name on several devices.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,14 +8,15 @@ use super::super::{NetworkFinding, Snapshot};
 use super::braces::{block, inside, words};
 use crate::rules;
 
-/// Whether a route target selects routes that a VRF imports, or marks routes that it exports.
+/// The direction of a route target: it selects the routes that a VRF imports, or marks the routes that it
+/// exports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Way {
     Import,
     Export,
 }
 
-/// The name of a VRF, and the autonomous system of its device.
+/// The name of a VRF, and the AS number of its device.
 type Name<'t> = (&'t str, Option<&'t str>);
 
 /// A VRF of a device with its route targets.
@@ -23,7 +24,7 @@ type Name<'t> = (&'t str, Option<&'t str>);
 struct Vrf<'t> {
     line: usize,
     targets: Vec<(Way, &'t str, usize)>,
-    /// The directions in which a policy can set further targets.
+    /// The directions in which a policy can add further targets.
     by_policy: BTreeSet<Way>,
 }
 
@@ -37,10 +38,11 @@ impl<'t> Vrf<'t> {
     }
 }
 
-/// Reports VRFs that share no route with the VRFs of the same name on other devices, and targets that only
-/// one of these VRFs lacks.
+/// Reports VRFs that exchange no route with the VRFs of the same name on other devices. Also reports targets
+/// that all of these VRFs except one have.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
-    // The VRFs of two providers exchange no routes, although a customer can have the same name at both.
+    // The VRFs of two providers exchange no routes, although both providers can use the name of the same
+    // customer.
     let mut by_name: BTreeMap<Name, Vec<(usize, Vrf)>> = BTreeMap::new();
     for (device, nodes) in trees.iter().enumerate() {
         let number = number_of_system(nodes);
@@ -60,8 +62,8 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     }
 }
 
-/// Checks the targets of a VRF in one direction. Reports them if no VRF of the same name has one of them in
-/// the other direction. Otherwise, reports a target that only this VRF lacks.
+/// Checks the targets of a VRF in one direction. If no other VRF of the same name has any of the targets in
+/// the other direction, reports all of them. Otherwise reports a target that only this VRF lacks.
 fn check_vrf(
     snapshot: &Snapshot,
     name: &str,
@@ -81,14 +83,14 @@ fn check_vrf(
         let lines = vrf.targets.iter().filter(|(one, ..)| *one == way);
         let message = |target: &str| {
             format!(
-                "VRF {name} of {} {} {target}, which no other device {} in a VRF of this name",
+                "VRF {name} of {} {} {target}, which no VRF of this name on another device {}",
                 snapshot.devices[device].name, words[0], words[1]
             )
         };
         lines.map(|(_, target, line)| (*line, message(target))).collect()
     } else if own.is_empty() && !vrf.by_policy.contains(&way) && others().all(uses_targets) {
         let message = format!(
-            "VRF {name} of {} {} no route target, but its {} other VRFs of this name do",
+            "VRF {name} of {} {} no route target, but all {} other VRFs of this name do",
             snapshot.devices[device].name,
             words[0],
             others().count()
@@ -118,7 +120,7 @@ fn check_vrf(
     }
 }
 
-/// Reports VRFs of Junos without route targets and without policies for them.
+/// Reports VRFs of Junos that have neither route targets nor policies that set them.
 fn report_bare(snapshot: &Snapshot, device: usize, nodes: &[Node], found: &mut Vec<NetworkFinding>) {
     for (name, line) in bare_instances(nodes) {
         let message = format!(
@@ -130,8 +132,8 @@ fn report_bare(snapshot: &Snapshot, device: usize, nodes: &[Node], found: &mut V
     }
 }
 
-/// Returns the instances of Junos with the type `vrf` but without targets, with their lines. A device with
-/// groups can have the targets there.
+/// Returns the routing instances of Junos with the type `vrf` and without route targets, with their lines.
+/// Returns none if the device has groups with routing instances, because the groups can contain the targets.
 fn bare_instances<'t>(nodes: &[Node<'t>]) -> Vec<(&'t str, usize)> {
     let Some(instances) = block(nodes, &["routing-instances"]) else { return Vec::new() };
     if block(nodes, &["groups"]).is_some_and(|groups| !inside(groups, "routing-instances").is_empty()) {
@@ -166,15 +168,15 @@ fn number_of_system<'t>(nodes: &[Node<'t>]) -> Option<&'t str> {
     })
 }
 
-/// Returns the VRFs of a device whose targets are written as values, not as policies.
+/// Returns the VRFs of a device whose targets are values and not policies.
 fn vrfs<'t>(nodes: &[Node<'t>]) -> Vec<(&'t str, Vrf<'t>)> {
     let mut found = Vec::new();
     for node in nodes {
         if !["ip vrf ", "vrf "].iter().any(|start| node.line.1.starts_with(start)) {
             continue;
         }
-        // A VRF is `vrf definition NAME` or `ip vrf NAME` (IOS), `vrf context NAME` (NX-OS) or `vrf NAME`
-        // (XR).
+        // The line that begins a VRF is `vrf definition NAME` or `ip vrf NAME` (IOS), `vrf context NAME`
+        // (NX-OS) or `vrf NAME` (IOS XR).
         if let ["vrf", "definition" | "context", name] | ["ip", "vrf", name] | ["vrf", name] =
             *node.words().as_slice()
         {
@@ -208,7 +210,8 @@ fn add_line<'t>(vrf: &mut Vrf<'t>, node: &Node<'t>) {
     }
 }
 
-/// Adds the targets of a block of IOS XR: one on each line, or one after the command.
+/// Adds the targets of a block of IOS XR. The targets are on lines of the block, or one target follows the
+/// command.
 fn add_block<'t>(vrf: &mut Vrf<'t>, way: Way, targets: &[&'t str], node: &Node<'t>) {
     for target in targets {
         vrf.add(&[way], target, node.line.0);

@@ -1,4 +1,4 @@
-//! Serial interfaces of channel groups that their controller does not define.
+//! Serial interfaces whose channel group is not defined at their controller.
 
 use super::super::tree::Node;
 use super::super::{NetworkFinding, Snapshot};
@@ -9,7 +9,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     for (device, nodes) in trees.iter().enumerate() {
         for (node, group, controller) in undefined(nodes) {
             let message = format!(
-                "{} of {} needs `channel-group {group}` at `{}` (line {}), which has none",
+                "{} of {} needs `channel-group {group}` at `{}` (line {}), which does not define it",
                 node.line.1.trim(),
                 snapshot.devices[device].name,
                 controller.line.1.trim(),
@@ -22,7 +22,8 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     }
 }
 
-/// Returns the serial interfaces without a channel group, with the number of the group and the controller.
+/// Returns the serial interfaces whose channel group is not defined, with the number of the group and the
+/// controller.
 fn undefined<'n, 't>(nodes: &'n [Node<'t>]) -> Vec<(&'n Node<'t>, &'t str, &'n Node<'t>)> {
     let mut found = Vec::new();
     for node in nodes.iter().filter(|node| node.begins_with("interface Serial")) {
@@ -33,7 +34,7 @@ fn undefined<'n, 't>(nodes: &'n [Node<'t>]) -> Vec<(&'n Node<'t>, &'t str, &'n N
             _ => false,
         };
         let Some(controller) = nodes.iter().find(is_own) else { continue };
-        // The interface of a signaling channel belongs to `pri-group`.
+        // The interface of a signaling channel belongs to a `pri-group`.
         let defines = |inner: &Node| match *inner.words().as_slice() {
             ["channel-group", own, ..] => own == group,
             ["pri-group", ..] => true,

@@ -1,8 +1,8 @@
-//! [`Service`]: the protocol, host and port of an entry of an access list.
+//! [`Service`]: the protocol, host and port that an entry of an access list matches.
 
 use std::fmt;
 
-/// The words before ports.
+/// The words that precede ports in an entry.
 const OF_PORTS: &[&str] = &["eq", "gt", "lt", "neq", "range"];
 
 /// A service: a protocol with the ports of a host or subnet.
@@ -27,8 +27,9 @@ impl fmt::Display for Service<'_> {
 }
 
 impl Service<'_> {
-    /// Returns the host or port that a typing error could have changed between two services; `None` if they
-    /// differ in another way. A different protocol counts as an error of the port.
+    /// Returns the host or port of this service, if the service differs from another service only in this
+    /// part and a typing error can be the cause. `None` if the services differ in another way, for example in
+    /// the protocol.
     pub(super) fn typing_error(&self, other: &Service) -> Option<(&'static str, &str)> {
         let is_same = [
             self.protocol == other.protocol,
@@ -44,7 +45,7 @@ impl Service<'_> {
         }
     }
 
-    /// Whether its ports are a part of those of another service of the host.
+    /// Whether the ports of this service are a part of the ports of another service of the same host.
     pub(super) fn is_part_of(&self, other: &Service) -> bool {
         let is_same = self.protocol == other.protocol && self.host == other.host;
         let ranges = [range(&self.ports), range(&other.ports)];
@@ -59,7 +60,7 @@ impl Service<'_> {
         !self.wildcard.is_empty()
     }
 
-    /// Returns the port, if two services differ only by it.
+    /// Returns the port of this service, if two services differ only in the port.
     pub(super) fn other_port(&self, other: &Service) -> Option<(&'static str, &str)> {
         let is_same = self.protocol == other.protocol && self.host == other.host;
         (is_same && self.wildcard == other.wildcard && self.ports != other.ports)
@@ -68,7 +69,7 @@ impl Service<'_> {
 }
 
 /// Whether two texts differ by one inserted, removed or replaced character, or by the order of up to three
-/// characters.
+/// adjacent characters.
 pub(super) fn is_close(own: &str, other: &str) -> bool {
     let (own, other) = (own.as_bytes(), other.as_bytes());
     let start = own.iter().zip(other).take_while(|(a, b)| a == b).count();
@@ -97,7 +98,7 @@ fn range(ports: &str) -> Option<(u32, u32)> {
     }
 }
 
-/// Returns the services of an entry: the service of its source, and the service of its destination.
+/// Returns the services that an entry matches: the service of its source, and the service of its destination.
 pub(super) fn services<'t>(words: &[&'t str]) -> Vec<Service<'t>> {
     let ["permit", protocol @ ("tcp" | "udp"), rest @ ..] = words else { return Vec::new() };
     let mut rest = rest;
@@ -113,7 +114,7 @@ pub(super) fn services<'t>(words: &[&'t str]) -> Vec<Service<'t>> {
             let first = word.bytes().next().unwrap_or_default();
             OF_PORTS.contains(word) || first.is_ascii_digit() && !word.contains('.')
         };
-        // The ports directly follow the address.
+        // The ports follow the address without a word between them.
         let named = after.first().is_some_and(|word| OF_PORTS.contains(word));
         let count = after.iter().take_while(|word| is_word(word)).count().max(if named { 2 } else { 0 });
         let (ports, after) = after.split_at(count.min(after.len()));

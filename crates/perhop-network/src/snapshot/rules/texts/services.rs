@@ -1,6 +1,7 @@
-//! Services (protocol, host and port) that access lists of several devices name.
+//! Services (protocol, host and port) in the access lists of several devices.
 //!
-//! Lists of clients name a service as the destination, lists of servers as the source. Both are compared.
+//! Access lists for packets of clients contain a service as the destination, lists for packets of servers as
+//! the source. The rule compares both.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -15,13 +16,13 @@ use super::service::{Service, services};
 use crate::forwarding::addresses;
 use crate::rules;
 
-/// The minimum number of other devices that write a service in the same way.
+/// The minimum number of other devices that have a service in the same form.
 const LEAST_OTHERS: usize = 2;
-/// The fraction of other devices with the host or port that must write the service in the same way: two
-/// thirds.
+/// The minimum fraction of the other devices with the host or port that have the service in the same form:
+/// two thirds.
 const MOST: usize = 2;
 const WHOLE: usize = 3;
-/// The maximum number of services of a host or port. With more, none of them is usual.
+/// The maximum number of services with one host or port that are compared. With more, none of them is usual.
 const MOST_SERVICES: usize = 64;
 
 /// The devices that name each service, each with its first line.
@@ -30,7 +31,7 @@ type Uses<'t> = BTreeMap<Service<'t>, BTreeMap<usize, usize>>;
 /// A service with the devices that name it.
 type Use<'u> = (&'u Service<'u>, &'u BTreeMap<usize, usize>);
 
-/// Reports services that one device marks or writes differently from all others.
+/// Reports services that one device marks or writes differently from the other devices.
 pub(super) fn check(snapshot: &Snapshot, devices: &[Parts], found: &mut Vec<NetworkFinding>) {
     check_marks(snapshot, devices, found);
     let mut uses: Uses = BTreeMap::new();
@@ -44,7 +45,7 @@ pub(super) fn check(snapshot: &Snapshot, devices: &[Parts], found: &mut Vec<Netw
     check_writing(snapshot, &uses, found);
 }
 
-/// Whether a device has an address in a subnet that is not only a link to another device.
+/// Whether a network is the subnet of a device's port, except a subnet that only links devices.
 fn is_subnet(snapshot: &Snapshot, network: &str) -> bool {
     let network: Option<IpAddr> = network.parse().ok();
     let starts = |own: &InterfaceAddress| own.subnet().map(|subnet| subnet.network()) == network;
@@ -55,7 +56,7 @@ fn is_subnet(snapshot: &Snapshot, network: &str) -> bool {
 /// A mark of a service: the device, the codepoint, its line and the class.
 type Mark<'d> = (usize, Dscp, usize, &'d str);
 
-/// Reports the one device that marks a service with another codepoint.
+/// Reports the only device that marks a service with another codepoint.
 fn check_marks(snapshot: &Snapshot, devices: &[Parts], found: &mut Vec<NetworkFinding>) {
     let mut marks: BTreeMap<Service, Vec<Mark>> = BTreeMap::new();
     for (device, parts) in devices.iter().enumerate() {
@@ -92,7 +93,8 @@ fn marks_of<'d>(device: usize, parts: &'d Parts) -> Vec<(Service<'d>, Mark<'d>)>
         let criteria = parts.class_maps.get(class.name).map_or(&[][..], |own| &own.lines);
         for list in criteria.iter().filter_map(|(_, words)| list_of(words)) {
             let entries = parts.lists.get(list).map_or(&[][..], Vec::as_slice);
-            // The mark of a service without a host (`any`) depends on the source of its packets.
+            // A service without a host (`any`) is excluded, because its mark can depend on the source of the
+            // packets.
             let own = entries.iter().flat_map(|(_, words)| services(words));
             for service in own.filter(|service| service.host != "any") {
                 found.entry(service).or_default().push((device, dscp, line, class.name));
@@ -112,11 +114,11 @@ fn mark((line, words): &Words) -> Option<(usize, Dscp)> {
     Some((*line, value.parse().ok()?))
 }
 
-/// Reports a service that only one device names, if this device lacks a similar service that most others
-/// name. The two differ by a typing error, or by the port if all other devices name the host with a single
-/// service.
+/// Reports a service that only one device has, if this device lacks a similar service that most other devices
+/// have. The two services differ by a typing error. They may also differ in the port, if all other devices
+/// have only one service of the host.
 fn check_writing(snapshot: &Snapshot, uses: &Uses, found: &mut Vec<NetworkFinding>) {
-    // The services with a common host or a common port.
+    // The services by host and by port.
     let mut groups: BTreeMap<(&str, &str), Vec<Use>> = BTreeMap::new();
     let mut holders: BTreeMap<(&str, &str), BTreeSet<usize>> = BTreeMap::new();
     for (service, devices) in uses {
@@ -128,15 +130,16 @@ fn check_writing(snapshot: &Snapshot, uses: &Uses, found: &mut Vec<NetworkFindin
     for (key, group) in groups.iter().filter(|(_, group)| (2..MOST_SERVICES).contains(&group.len())) {
         for (own, devices) in group.iter().filter(|(_, devices)| devices.len() == 1) {
             let Some((device, line)) = devices.first_key_value() else { continue };
-            // Neither a host or port that other devices also name, nor a subnet of the network, is a typing
-            // error.
+            // A host or port that other devices also have is not a typing error. A subnet of the network is
+            // not a typing error either.
             let is_known = |key: (&str, &str)| {
                 holders.get(&key).is_some_and(|devices| devices.len() > 1)
                     || key.0 == "host" && own.is_subnet() && is_subnet(snapshot, key.1)
             };
             let others = holders[key].len() - usize::from(holders[key].contains(device));
             let usual = group.iter().find(|(other, devices)| {
-                // The group has this service and one other, so all other devices name the host with that one.
+                // A group of two contains this service and the service that all other devices have for the
+                // host.
                 let is_only = key.0 == "host" && key.1 != "any" && group.len() == 2;
                 let differs = own.typing_error(other).or_else(|| own.other_port(other).filter(|_| is_only));
                 !devices.contains_key(device)
@@ -145,7 +148,7 @@ fn check_writing(snapshot: &Snapshot, uses: &Uses, found: &mut Vec<NetworkFindin
                     && differs.is_some_and(|key| !is_known(key))
             });
             let Some((usual, devices)) = usual else { continue };
-            // Several entries of the device may be the parts of the service.
+            // The device can have several entries instead of one, each with a part of the ports.
             let is_part = |(other, devices): &(&Service, &BTreeMap<usize, usize>)| {
                 devices.contains_key(device) && other.is_part_of(usual)
             };
@@ -157,7 +160,8 @@ fn check_writing(snapshot: &Snapshot, uses: &Uses, found: &mut Vec<NetworkFindin
                 snapshot.devices[*device].name,
                 devices.len()
             );
-            let effect = "packets of the service are not in its class at this device".to_owned();
+            let effect =
+                "at this device, packets of the service are not in the class of the service".to_owned();
             let rule = &rules::NETWORK_SERVICE_DIFFERS;
             found.push(snapshot.finding(*device, rule, *line, (message, effect)));
         }

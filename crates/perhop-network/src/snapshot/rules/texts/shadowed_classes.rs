@@ -1,4 +1,4 @@
-//! Classes by access list behind a class that already takes their packets, because the device marks them.
+//! Classes with access lists whose packets an earlier class matches by the codepoint that the device writes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,8 +9,8 @@ use super::super::{NetworkFinding, Snapshot};
 use super::parts::{ClassPart, Parts, list_of};
 use crate::rules;
 
-/// Reports classes that select packets by access list, if the device writes a codepoint into these packets
-/// and an earlier class of the policy selects this codepoint.
+/// Reports classes that match packets by access list, if the device writes a codepoint into these packets and
+/// an earlier class of the policy matches this codepoint.
 pub(super) fn check(
     snapshot: &Snapshot,
     trees: &[Vec<Node>],
@@ -36,8 +36,8 @@ pub(super) fn check(
                 let names: Vec<String> =
                     written.iter().filter_map(|mark| Dscp::new(*mark)).map(|mark| mark.to_string()).collect();
                 let message = format!(
-                    "class {} of {policy} gets no packets: {} writes {} into them, and class {} before it takes \
-                     this codepoint",
+                    "class {} of {policy} matches no packets: {} writes {} into the packets of its list, and the earlier \
+                     class {} matches this codepoint",
                     class.name,
                     snapshot.devices[device].name,
                     names.join(" or "),
@@ -51,7 +51,7 @@ pub(super) fn check(
     }
 }
 
-/// Returns the policies that interfaces attach for received packets.
+/// Returns the input policies of interfaces.
 fn input_policies<'t>(nodes: &[Node<'t>]) -> BTreeSet<&'t str> {
     let lines =
         nodes.iter().filter(|node| node.line.1.starts_with("interface ")).flat_map(|node| &node.inner);
@@ -63,7 +63,8 @@ fn input_policies<'t>(nodes: &[Node<'t>]) -> BTreeSet<&'t str> {
         .collect()
 }
 
-/// Returns the codepoints that input policies write into the packets of each access list.
+/// Returns the codepoints that input policies write into packets, by the access list that matches the
+/// packets.
 fn marks<'t>(parts: &Parts<'t>, inputs: &BTreeSet<&str>) -> BTreeMap<&'t str, BTreeSet<u8>> {
     let mut found: BTreeMap<&str, BTreeSet<u8>> = BTreeMap::new();
     let mut unknown: BTreeSet<&str> = BTreeSet::new();
@@ -85,14 +86,16 @@ fn marks<'t>(parts: &Parts<'t>, inputs: &BTreeSet<&str>) -> BTreeMap<&'t str, BT
     found
 }
 
-/// Returns the access lists of a class whose criteria are access lists only, if one of them suffices.
+/// Returns the access lists of a class whose only criteria are access lists, if a packet needs to match only
+/// one of them.
 fn lists<'t>(parts: &Parts<'t>, class: &str) -> Option<Vec<&'t str>> {
     let map = parts.class_maps.get(class)?;
     let found: Option<Vec<&str>> = map.lines.iter().map(|(_, words)| list_of(words)).collect();
     found.filter(|found| !found.is_empty() && (found.len() == 1 || map.kind == "match-any"))
 }
 
-/// Returns the codepoints in the packets of all lists; `None` if the device does not mark the packets of one.
+/// Returns the codepoints in the packets of all lists; `None` if the device does not mark the packets of one
+/// of the lists.
 fn written(marks: &BTreeMap<&str, BTreeSet<u8>>, lists: &[&str]) -> Option<BTreeSet<u8>> {
     let mut found = BTreeSet::new();
     for list in lists {
@@ -105,7 +108,7 @@ fn writes_mark(class: &ClassPart) -> bool {
     class.lines.iter().any(|(_, words)| words.first() == Some(&"set"))
 }
 
-/// Returns the line of a class in the policy that begins in a line.
+/// Returns the line of a class in the policy whose block begins at the line `policy`.
 fn line_of(nodes: &[Node], policy: usize, class: &str) -> Option<usize> {
     let node = nodes.iter().find(|node| node.line.0 == policy)?;
     let own = node.inner.iter().find(|inner| inner.words().starts_with(&["class", class]))?;

@@ -9,7 +9,7 @@ use crate::rules;
 
 /// The rate of a port, percent.
 const WHOLE: u64 = 100;
-/// The minimum number of other maps with a sum of at most 100 %.
+/// The minimum number of other scheduler maps with a sum of at most 100 %.
 const LEAST_OTHERS: usize = 2;
 
 /// A scheduler map: its device, its line, its name and the sum of its shares in percent.
@@ -18,7 +18,7 @@ struct Map<'t> {
     line: usize,
     name: &'t str,
     sum: u64,
-    /// The line of the largest share.
+    /// The line of the scheduler with the largest share.
     largest: usize,
 }
 
@@ -32,7 +32,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
         return;
     }
     let message = format!(
-        "the transmit rates of {} of {} add up to {} % (line {} has the largest), but those of {} other maps \
+        "the transmit rates of {} of {} add up to {} % (line {} has the largest rate), but the rates of {} other maps \
          to at most 100 %",
         map.name,
         snapshot.devices[map.device].name,
@@ -40,11 +40,11 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
         map.largest,
         maps.len() - 1
     );
-    let effect = "no class gets its share when all classes send".to_owned();
+    let effect = "when all classes send, no class receives its share".to_owned();
     found.push(snapshot.finding(map.device, &rules::NETWORK_QUEUE_DIFFERS, map.line, (message, effect)));
 }
 
-/// Returns the scheduler maps of a device whose schedulers all have a share in percent.
+/// Returns the scheduler maps of a device in which all schedulers have a share in percent.
 fn maps<'t>(device: usize, nodes: &[Node<'t>]) -> Vec<Map<'t>> {
     let service = |name| block(nodes, &["class-of-service", name]).map_or(&[][..], |node| &node.inner);
     let mut shares: BTreeMap<&str, (u64, usize)> = BTreeMap::new();

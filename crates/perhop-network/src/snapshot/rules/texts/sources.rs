@@ -1,4 +1,4 @@
-//! Subnets in access lists of classes that are in no subnet of the network.
+//! Source subnets in the access lists of classes that do not exist in the network.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -8,15 +8,16 @@ use super::parts::{Parts, list_of};
 use crate::forwarding::addresses;
 use crate::rules;
 
-/// The minimum number of other sources of the device that are subnets of the network.
+/// The minimum number of other source subnets of the device that exist in the network.
 const LEAST_KNOWN: usize = 2;
-/// The shortest prefix length of a compared subnet. A shorter one is a summary.
+/// The minimum prefix length of a subnet that is compared. A subnet with a shorter prefix is a summary.
 const SUMMARY: u32 = 16;
 
-/// The subnets of the network, by mask.
+/// The addresses of the subnets of the network, by mask.
 type Subnets = BTreeMap<u32, Vec<u32>>;
 
-/// Reports the one source in the classes of a device that is in no subnet of the network.
+/// Reports the source subnet in the classes of a device that does not exist in the network, if it is the only
+/// one.
 pub(super) fn check(snapshot: &Snapshot, devices: &[Parts], found: &mut Vec<NetworkFinding>) {
     let subnets = subnets(snapshot);
     for (device, parts) in devices.iter().enumerate() {
@@ -36,13 +37,13 @@ pub(super) fn check(snapshot: &Snapshot, devices: &[Parts], found: &mut Vec<Netw
             known.len(),
             snapshot.devices[device].name
         );
-        let effect = "no packet matches the entry, so its packets are in another class".to_owned();
+        let effect = "no packet matches the entry: the intended packets are in another class".to_owned();
         let rule = &rules::NETWORK_SERVICE_DIFFERS;
         found.push(snapshot.finding(device, rule, *line, (message, effect)));
     }
 }
 
-/// Returns the source of an entry, if it is a subnet.
+/// Returns the source of an entry that permits packets, if the source is a subnet.
 fn source(words: &[&str]) -> Option<(Ipv4Addr, Ipv4Addr)> {
     let ["permit", _, address, wildcard, ..] = words else { return None };
     let wildcard: Ipv4Addr = wildcard.parse().ok()?;
@@ -75,7 +76,7 @@ fn subnets(snapshot: &Snapshot) -> Subnets {
     found
 }
 
-/// Whether a subnet of the network and a source have common addresses.
+/// Whether a source has common addresses with a subnet of the network.
 fn is_known(subnets: &Subnets, address: Ipv4Addr, wildcard: Ipv4Addr) -> bool {
     let (address, free) = (address.to_bits(), wildcard.to_bits());
     subnets.iter().any(|(mask, networks)| {

@@ -1,4 +1,4 @@
-//! Maps from a mark or a class to another mark or to a queue, if one device differs.
+//! Maps from a mark or class to another mark or to a queue that differ on one device.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,23 +8,23 @@ use super::super::{NetworkFinding, Snapshot};
 use super::braces::{block, words};
 use crate::rules;
 
-/// The map of classes of service to codepoints, and its default: eight codepoints for each class.
+/// The map from CoS to codepoints. By default, CoS *n* maps to codepoint 8*n*.
 const COS_TO_DSCP: &str = "cos-dscp";
 const CODEPOINTS_OF_COS: u8 = 8;
 const LAST_COS: u8 = 7;
 
-/// A mark or class that a map reads: the words for the map, and the mark or class.
+/// The entry of a map: the words that name the map, and the mark or class that it reads.
 type Key<'t> = (Vec<&'t str>, String);
-/// The words for the map from classes to queues.
+/// The words that name the map from classes to queues.
 const QUEUE_OF_CLASS: &[&str] = &["queue of class"];
 
-/// The entries of one device: the value to which it maps each mark or class, with the line.
+/// The maps of one device: the value of each entry, and its line.
 type Entries<'t> = BTreeMap<Key<'t>, (String, usize)>;
 
-/// The value of a mark that a device does not map.
+/// The value of a mark for which a device has no entry.
 const DEFAULT: &str = "the default";
 
-/// Reports the only device that maps a mark or class to another mark or to another queue.
+/// Reports the only device on which a map has a different value for a mark or class.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let devices: Vec<Entries> = trees.iter().map(|nodes| of_device(nodes)).collect();
     let maps: BTreeSet<&[&str]> = devices.iter().flatten().map(|((map, _), _)| map.as_slice()).collect();
@@ -34,7 +34,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     let mut odd: BTreeMap<(usize, usize), Vec<String>> = BTreeMap::new();
     for map in maps {
         let is_of_map = |key: &&Key| key.0 == map;
-        // Only devices that have maps of the same kind are peers.
+        // Only devices that have maps of the same kind are compared.
         let members: Vec<usize> =
             (0..devices.len()).filter(|device| has_maps_like(map, &devices[*device])).collect();
         let keys: BTreeSet<&Key> =
@@ -42,7 +42,8 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
         for key in keys {
             let value = |device: &usize| devices[*device].get(key).map_or(DEFAULT, |(to, _)| to.as_str());
             let peers: Peers<&str> = members.iter().map(value).collect();
-            // A device may write the default as well.
+            // If most devices use the default, the entry of one device may state the default value
+            // explicitly.
             let Some(usual) = peers.usual().filter(|usual| **usual != DEFAULT) else { continue };
             for device in members.iter().filter(|device| peers.is_exception(&value(device))) {
                 let to = value(device);
@@ -54,13 +55,14 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     }
     for ((device, line), words) in odd {
         let message = format!("{}: {}", snapshot.devices[device].name, words.join("; "));
-        let effect = "packets with this mark get another queue or mark at this device than at the others";
+        let effect =
+            "packets with this mark get another queue or mark at this device than at the other devices";
         let rule = &rules::NETWORK_MAP_DIFFERS;
         found.push(snapshot.finding(device, rule, line, (message, effect.to_owned())));
     }
 }
 
-/// Reports switches that send a codepoint and the equivalent class of service to different queues.
+/// Reports switches that put packets into different queues by a codepoint and by its equivalent CoS.
 fn check_queues(snapshot: &Snapshot, (device, maps): (usize, &Entries), found: &mut Vec<NetworkFinding>) {
     for cos in 0..=LAST_COS {
         let usual = (cos * CODEPOINTS_OF_COS).to_string();
@@ -72,7 +74,7 @@ fn check_queues(snapshot: &Snapshot, (device, maps): (usize, &Entries), found: &
             else {
                 continue;
             };
-            // The class of service may have the queue of its other codepoints.
+            // The queue of the CoS is also correct if it is the queue of another codepoint with this CoS.
             let mut others =
                 (0..CODEPOINTS_OF_COS).map(|place| (cos * CODEPOINTS_OF_COS + place).to_string());
             let has_other = others.any(|other| {
@@ -82,25 +84,26 @@ fn check_queues(snapshot: &Snapshot, (device, maps): (usize, &Entries), found: &
                 continue;
             }
             let message = format!(
-                "{} sends DSCP {codepoint} to {direction} {by_codepoint}, but the equivalent CoS {cos} to \
+                "{} sends DSCP {codepoint} to {direction} {by_codepoint}, but the equivalent CoS {cos} goes to \
                  {by_cos} (line {cos_line})",
                 snapshot.devices[device].name
             );
-            let effect = "the queue of a packet depends on whether its port trusts the tag or the codepoint";
+            let effect =
+                "the queue of a packet depends on whether the input port trusts the CoS or the codepoint";
             let rule = &rules::NETWORK_MAP_DIFFERS;
             found.push(snapshot.finding(device, rule, *line, (message, effect.to_owned())));
         }
     }
 }
 
-/// Whether a device has a map of the same kind as another device: for switches, or for classes.
+/// Whether a device has a map of the same kind. The kinds are maps of switches and maps of classes.
 fn has_maps_like(map: &[&str], own: &Entries) -> bool {
     let is_of_classes = |map: &[&str]| map == QUEUE_OF_CLASS;
     own.keys().any(|(other, _)| is_of_classes(other) == is_of_classes(map))
 }
 
-/// Returns the line that maps a mark. For a mark without an entry, returns the line that maps other marks to
-/// the usual value, otherwise any line of the map.
+/// Returns the line with the entry of a mark. If the mark has no entry, returns the line that maps other
+/// marks to the usual value, otherwise any line of the map.
 fn line_of(own: &Entries, key: &Key, usual: &str) -> Option<usize> {
     let of_map = || own.iter().filter(|(other, _)| other.0 == key.0).map(|(_, entry)| entry);
     let entry = own.get(key).or_else(|| of_map().find(|(to, _)| to == usual)).or_else(|| of_map().next());
@@ -128,11 +131,11 @@ fn of_device<'t>(nodes: &[Node<'t>]) -> Entries<'t> {
     found
 }
 
-/// Returns the marks that a line maps, with the mark or queue to which it maps each.
+/// Returns the entries of a line: the marks, and the mark or queue to which the line maps each of them.
 fn entries<'t>(words: &[&'t str]) -> Vec<(Key<'t>, String)> {
     let mark = |word: &&str| Some(word.parse::<u8>().ok()?.to_string());
     match words {
-        // The position of a value is the mark that it replaces.
+        // The position of a value in the line is the mark that the value replaces.
         ["mls", "qos", "map", map @ ("cos-dscp" | "ip-prec-dscp"), to @ ..] => {
             (0_u8..).zip(to).map(|(from, to)| ((vec![*map], from.to_string()), (*to).to_owned())).collect()
         }

@@ -1,14 +1,15 @@
-//! A sub-interface whose number differs from its VLAN, although the numbers are equal on all others.
+//! A sub-interface whose number differs from its VLAN, if the number of all other sub-interfaces is their
+//! VLAN.
 
 use super::super::tree::Node;
 use super::super::{NetworkFinding, Snapshot};
 use super::braces::{block, words};
 use crate::rules;
 
-/// The minimum number of other sub-interfaces whose number equals their VLAN.
+/// The minimum number of other sub-interfaces whose number is their VLAN.
 const LEAST: usize = 4;
 
-/// The words before the number of a VLAN.
+/// The words that precede the number of a VLAN.
 const OF_VLANS: &[&str] = &["dot1Q", "dot1q", "vlan", "vlan-id"];
 
 /// A sub-interface with one tag: the device, the line of the tag, its name, its number and its VLAN.
@@ -20,8 +21,8 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
         trees.iter().enumerate().flat_map(|(device, nodes)| parts(device, nodes)).collect();
     let odd: Vec<&Part> = parts.iter().filter(|(.., number, vlan)| number != vlan).collect();
     let [(device, line, name, number, vlan)] = odd.as_slice() else { return };
-    // The other end has this VLAN, and no device has a VLAN with the number of the sub-interface. The
-    // sub-interface kept its name after a change of the VLAN.
+    // If another device has this VLAN and no other device has a VLAN with the number of the sub-interface,
+    // the VLAN is correct: the sub-interface only kept its name when the VLAN changed.
     let has = |wanted: u32| {
         let mut others = trees.iter().enumerate().filter(|(other, _)| other != device);
         others.any(|(_, nodes)| has_vlan(nodes, wanted))
@@ -34,7 +35,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
         snapshot.devices[*device].name,
         parts.len() - 1
     );
-    let effect = "the other end sends and expects frames of another VLAN: the ends do not reach each other";
+    let effect = "the other end uses another VLAN, so the ends do not reach each other";
     let rule = &rules::NETWORK_TAG_DIFFERS;
     found.push(snapshot.finding(*device, rule, *line, (message, effect.to_owned())));
 }

@@ -1,4 +1,4 @@
-//! Codepoints of terms with the same name in the filters of a network.
+//! Terms with the same name in the filters of a network that match different codepoints.
 
 use std::collections::BTreeMap;
 
@@ -7,13 +7,13 @@ use super::super::{NetworkFinding, Snapshot};
 use super::braces::{block, inside, words};
 use crate::rules;
 
-/// The minimum number of other terms of the name with the same codepoints.
+/// The minimum number of other terms with the same name that have the same codepoints.
 const LEAST_OTHERS: usize = 3;
 
 /// A term: its device, the line of its codepoints, the codepoints, and the name of its filter.
 type Term<'t> = (usize, usize, Vec<&'t str>, &'t str);
 
-/// Reports the only term of a name that selects other codepoints than all other terms of the name.
+/// Reports the only term that matches other codepoints than all other terms with the same name.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let mut by_name: BTreeMap<&str, Vec<Term>> = BTreeMap::new();
     for (device, nodes) in trees.iter().enumerate() {
@@ -40,7 +40,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
             continue;
         }
         let message = format!(
-            "the term {name} of the filter {filter} of {} selects {}, but all {count} other terms of this name select \
+            "the term {name} of the filter {filter} of {} matches {}, but all {count} other terms of this name match \
              {}",
             snapshot.devices[*device].name,
             marks.join(" "),
@@ -51,7 +51,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     }
 }
 
-/// Returns the codepoints of a term without other criteria, sorted, with their line.
+/// Returns the sorted codepoints of a term and their line, if the term has no other criteria.
 fn codepoints<'t>(term: &Node<'t>) -> Option<(usize, Vec<&'t str>)> {
     let from = term.inner.iter().find(|inner| words(inner) == ["from"])?;
     let [only] = from.inner.iter().filter(|inner| !words(inner).is_empty()).collect::<Vec<_>>()[..] else {

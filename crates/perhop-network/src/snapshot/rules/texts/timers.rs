@@ -1,4 +1,4 @@
-//! Timers with which neighbors expect no hello in time.
+//! Hold times that expire before the next hello of the neighbor.
 
 use std::collections::BTreeMap;
 
@@ -6,14 +6,14 @@ use super::super::tree::Node;
 use super::super::{NetworkFinding, Snapshot};
 use crate::rules;
 
-/// The two timers of a neighbor, seconds, each with its line.
+/// The hello interval and the hold time of a neighbor, seconds, each with its line.
 #[derive(Default)]
 struct Timers {
     hello: Option<(usize, u64)>,
     hold: Option<(usize, u64)>,
 }
 
-/// Reports a hold time that is not longer than the interval between hellos of the same port.
+/// Reports a hold time that is not longer than the hello interval of the same port.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     for (device, nodes) in trees.iter().enumerate() {
         let mut open: Vec<&Node> = nodes.iter().collect();
@@ -25,11 +25,11 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
                     continue;
                 }
                 let message = format!(
-                    "{} of {}: the hold time of {protocol} is {hold} s, and hellos follow every {hello} s",
+                    "{} of {}: the hold time of {protocol} is {hold} s, but the hello interval is {hello} s",
                     node.line.1.trim(),
                     snapshot.devices[device].name
                 );
-                let effect = "the neighbors drop the device before its next hello arrives".to_owned();
+                let effect = "the neighbors end the session before the next hello arrives".to_owned();
                 let rule = &rules::NETWORK_HOLD_TIME_SHORT;
                 found.push(snapshot.finding(device, rule, line, (message, effect)));
             }
@@ -69,7 +69,7 @@ fn timers(node: &Node) -> BTreeMap<String, Timers> {
             }
             ["neighbor", name, "timers", hello, hold, ..] => {
                 let own = found.entry(format!("the neighbor {name}")).or_default();
-                // A time of 0 turns the timer off.
+                // The value 0 disables the timer.
                 let is_on = |(_, seconds): &(usize, u64)| *seconds > 0;
                 (own.hello, own.hold) = (second(hello).filter(is_on), second(hold).filter(is_on));
             }

@@ -1,4 +1,4 @@
-//! Missing lines because of which a tunnel does not work, or its packets miss their class.
+//! Missing lines without which a tunnel does not work or its packets are in the wrong class.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,8 +26,9 @@ struct Interface<'t> {
 
 type Interfaces<'t> = BTreeMap<&'t str, Interface<'t>>;
 
-/// Reports tunnels whose profile must be shared, tunnels that lack the VRF of their source, tunnels with
-/// `qos pre-classify` if classes match outer addresses, and devices without the replay window of the others.
+/// Reports tunnels that must share their profile but do not, tunnels that lack the VRF of their source,
+/// tunnels with `qos pre-classify` whose packets classes match by outer addresses, and devices whose replay
+/// window differs from the window of the others.
 pub(super) fn check(
     snapshot: &Snapshot,
     trees: &[Vec<Node>],
@@ -44,7 +45,7 @@ pub(super) fn check(
     check_windows(snapshot, trees, found);
 }
 
-/// Returns the interfaces that are up, by name.
+/// Returns the interfaces that are not shut down, by name.
 fn interfaces<'t>(nodes: &[Node<'t>]) -> Interfaces<'t> {
     let mut found = Interfaces::new();
     for node in nodes {
@@ -84,7 +85,7 @@ fn outer_addresses<'t>(devices: &[Interfaces<'t>]) -> BTreeSet<&'t str> {
     found
 }
 
-/// Reports encrypted tunnels that must share their profile with another tunnel of the same source.
+/// Reports encrypted tunnels that must share their profile, because another tunnel has the same source.
 fn check_shared(snapshot: &Snapshot, device: usize, own: &Interfaces, found: &mut Vec<NetworkFinding>) {
     let mut by_source: BTreeMap<(&str, &str), Vec<(bool, usize)>> = BTreeMap::new();
     for tunnel in own.values().filter(|tunnel| tunnel.is_multipoint) {
@@ -95,7 +96,7 @@ fn check_shared(snapshot: &Snapshot, device: usize, own: &Interfaces, found: &mu
     for ((source, profile), tunnels) in by_source.iter().filter(|(_, tunnels)| tunnels.len() > 1) {
         for (_, line) in tunnels.iter().filter(|(is_shared, _)| !is_shared) {
             let message = format!(
-                "{} tunnels of {} from {source} have the profile {profile}, but this one does not share it",
+                "{} tunnels of {} from {source} have the profile {profile}, but this tunnel does not share it",
                 tunnels.len(),
                 snapshot.devices[device].name
             );
@@ -106,14 +107,14 @@ fn check_shared(snapshot: &Snapshot, device: usize, own: &Interfaces, found: &mu
     }
 }
 
-/// Reports tunnels whose outer packets use another routing table than their source interface.
+/// Reports tunnels whose outer packets use another routing table than the table of their source interface.
 fn check_vrfs(snapshot: &Snapshot, device: usize, own: &Interfaces, found: &mut Vec<NetworkFinding>) {
     for (name, tunnel) in own {
         let source = tunnel.source.and_then(|source| Some((source, own.get(source)?)));
         let Some((source, port)) = source.filter(|(_, port)| port.vrf != tunnel.outer_vrf) else { continue };
         let table = |vrf: Option<&str>| vrf.map_or("the global table".to_owned(), |vrf| format!("VRF {vrf}"));
         let message = format!(
-            "{}:{name} sends its outer packets in {}, but its source {source} (line {}) is in {}",
+            "{}:{name} sends outer packets in {}, but its source {source} (line {}) is in {}",
             snapshot.devices[device].name,
             table(tunnel.outer_vrf),
             port.line,
@@ -125,7 +126,7 @@ fn check_vrfs(snapshot: &Snapshot, device: usize, own: &Interfaces, found: &mut 
     }
 }
 
-/// Reports tunnels with `qos pre-classify` over a port whose classes match outer addresses.
+/// Reports tunnels with `qos pre-classify` whose source port has classes that match outer addresses.
 fn check_classes(
     snapshot: &Snapshot,
     (device, own): (usize, &Interfaces),
@@ -133,7 +134,7 @@ fn check_classes(
     outer: &BTreeSet<&str>,
     found: &mut Vec<NetworkFinding>,
 ) {
-    // Tunnels with the same source share a policy.
+    // Tunnels with the same source have the same output policy.
     let mut known: BTreeMap<&str, Option<(&str, &str)>> = BTreeMap::new();
     for (name, tunnel) in own {
         let Some(line) = tunnel.pre_classify else { continue };
@@ -141,7 +142,7 @@ fn check_classes(
         let of_policy = known.entry(policy).or_insert_with(|| outer_class(parts, policy, outer));
         let Some((class, address)) = *of_policy else { continue };
         let message = format!(
-            "{}:{name} has packets classified by their inner header, but class {class} matches the outer \
+            "{}:{name} classifies packets by their inner header, but class {class} matches the outer \
              address {address}",
             snapshot.devices[device].name
         );
@@ -151,7 +152,7 @@ fn check_classes(
     }
 }
 
-/// Returns a class of a policy or of a nested policy that matches the address of another tunnel end.
+/// Returns a class of a policy or of a nested policy that matches the outer address of a tunnel end.
 fn outer_class<'p>(parts: &'p Parts, policy: &'p str, outer: &BTreeSet<&str>) -> Option<(&'p str, &'p str)> {
     let mut open = vec![policy];
     let mut seen = BTreeSet::new();
@@ -180,7 +181,7 @@ fn outer_class<'p>(parts: &'p Parts, policy: &'p str, outer: &BTreeSet<&str>) ->
     None
 }
 
-/// Reports the one device with encryption whose replay window differs from the others.
+/// Reports the only device with encryption whose replay window differs from the window of the others.
 fn check_windows(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let mut windows: Vec<(usize, Option<&str>, usize)> = Vec::new();
     for (device, nodes) in trees.iter().enumerate() {
@@ -200,13 +201,13 @@ fn check_windows(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Netwo
     for (device, size, line) in windows.iter().filter(|(_, size, _)| peers.is_exception(size)) {
         let own = size.map_or("the default window".to_owned(), |size| format!("a window of {size} packets"));
         let message = format!(
-            "{} has {own} against replays, but most of {} devices with encryption have one of \
+            "{} has {own} against replays, but most of {} devices with encryption have a window of \
              {usual} packets",
             snapshot.devices[*device].name,
             windows.len()
         );
-        // RFC 4303 §3.4.3: the receiver discards packets behind the window. Queues delay packets of some
-        // classes.
+        // RFC 4303 §3.4.3: the receiver discards packets that are older than the window. Queues delay the
+        // packets of some classes by more than the window.
         let effect =
             "the device drops encrypted packets that waited behind those of other classes".to_owned();
         let rule = &rules::NETWORK_TUNNEL_INCOMPLETE;

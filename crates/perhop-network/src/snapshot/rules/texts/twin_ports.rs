@@ -1,4 +1,4 @@
-//! Ports of a device with the same task, of which one lacks a line about the marks and queues of packets.
+//! Ports of a device with the same purpose, of which one lacks a line about marks and queues.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use super::super::tree::Node;
 use super::super::{NetworkFinding, Snapshot};
 use crate::rules;
 
-/// Commands about marks and queues.
+/// The beginnings of commands about marks and queues.
 const OF_SERVICE: &[&str] = &[
     "auto qos ",
     "mls qos cos ",
@@ -19,19 +19,19 @@ const OF_SERVICE: &[&str] = &[
     "srr-queue ",
     "trust ",
 ];
-/// Commands that say nothing about the task of a port.
+/// The beginnings of commands that do not depend on the purpose of a port.
 const WITHOUT_TASK: &[&str] =
     &["cdp", "description", "duplex", "lldp", "load-interval", "negotiation", "speed"];
-/// The minimum number of common lines of two ports with the same task.
+/// The minimum number of common lines of two ports with the same purpose.
 const LEAST_COMMON: usize = 4;
-/// The maximum number of missing lines.
+/// The maximum number of lines that a port lacks.
 const MOST_MISSING: usize = 2;
 
 /// A port of a device.
 struct Port<'t> {
     name: &'t str,
     line: usize,
-    /// The letters of its description, without numbers.
+    /// The letters of the port's description, without digits.
     description: String,
     lines: BTreeSet<&'t str>,
 }
@@ -44,7 +44,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
             let like = |other: &&Port| other.description == own.description;
             let others =
                 || ports.iter().enumerate().filter(|(other, _)| *other != place).map(|(_, other)| other);
-            // Two ports without the lines show that this is on purpose.
+            // If two ports lack the lines, this is intended.
             if others().filter(like).any(|other| other.lines == own.lines) {
                 continue;
             }
@@ -80,7 +80,7 @@ fn missing<'t>(own: &Port<'t>, other: &Port<'t>) -> Option<Vec<&'t str>> {
     fits.then_some(missing)
 }
 
-/// Returns a hardware port that is up and has a description.
+/// Reads a hardware port that is not shut down and has a description; `None` for other blocks.
 fn port<'t>(node: &Node<'t>) -> Option<Port<'t>> {
     let ["interface", name] = *node.words().as_slice() else { return None };
     let lines: Vec<&str> = node.inner.iter().map(|inner| inner.line.1.trim()).collect();

@@ -1,4 +1,4 @@
-//! Policies that one device does not use, although all other devices with the policy do.
+//! Policies that one device does not use, although all other devices with the policy use it.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::rules;
 /// The minimum number of other devices that use a policy.
 const LEAST_OTHERS: usize = 2;
 
-/// Reports the one device that has a policy and does not use it.
+/// Reports the only device that defines a policy and does not use it.
 pub(super) fn check(snapshot: &Snapshot, devices: &[Parts], found: &mut Vec<NetworkFinding>) {
     let mut by_name: BTreeMap<&str, Vec<(usize, usize)>> = BTreeMap::new();
     for (device, parts) in devices.iter().enumerate() {
@@ -21,11 +21,11 @@ pub(super) fn check(snapshot: &Snapshot, devices: &[Parts], found: &mut Vec<Netw
         let mut unused = holders.iter().filter(|(device, _)| !devices[*device].used.contains(name));
         let (Some((device, line)), None) = (unused.next(), unused.next()) else { continue };
         let message = format!(
-            "{} does not use policy-map {name}, but all {} other devices with it do",
+            "{} does not use policy-map {name}, but all {} other devices with this policy use it",
             snapshot.devices[*device].name,
             holders.len() - 1
         );
-        let effect = "its packets get neither the marks nor the queues of this policy".to_owned();
+        let effect = "packets at this device get neither the marks nor the queues of this policy".to_owned();
         found.push(snapshot.finding(*device, &rules::NETWORK_POLICY_MISSING, *line, (message, effect)));
     }
 }

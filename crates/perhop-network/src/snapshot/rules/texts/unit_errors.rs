@@ -1,4 +1,4 @@
-//! Rates with a wrong unit (kbit/s instead of Mbit/s), and rates above the circuit.
+//! Rates with a wrong unit (kbit/s instead of Mbit/s), and shapers above the rate of the circuit.
 
 use std::collections::BTreeMap;
 
@@ -15,15 +15,17 @@ use crate::rules;
 
 /// The factors between units.
 const UNITS: [u64; 2] = [1_000, 1_000_000];
-/// The minimum factor between a rate in a name and the configured rate. It is large, because names are
-/// rounded.
+/// The minimum factor between the rate in a name and the configured rate for a finding. The factor is large
+/// because rates in names are rounded.
 const FAR: u64 = 100;
-/// The minimum number of other policers, and the minimum factor by which their bursts are longer.
+/// The minimum number of other policers, and the minimum factor by which their bursts are longer than a
+/// reported burst.
 const LEAST_BURSTS: usize = 5;
 const SHORT: u64 = 16;
-/// The maximum ratio of a shaper to the circuit behind it.
+/// The maximum ratio of a shaper to the circuit behind it without a finding.
 const MOST: f64 = 1.05;
-/// A shaper below this part of the circuit leaves it unused.
+/// The minimum ratio of a shaper to the circuit behind it. A slower shaper leaves a part of the circuit
+/// unused.
 const FAR_BELOW: f64 = 0.7;
 
 /// A rate of a class, with its device and line.
@@ -34,9 +36,9 @@ struct Stated {
     rate: u64,
 }
 
-/// Reports three kinds of values: rates that differ by a factor of units from the other rates of their name
-/// or from the name itself; short bursts; and shapers that are faster than the circuit that carries their
-/// packets.
+/// Reports rates that differ by a factor between units from the other rates of the same class or from the
+/// rate in the name of the policy. Also reports short bursts, and shapers that are faster than the circuit
+/// behind them.
 pub(super) fn check(
     snapshot: &Snapshot,
     trees: &[Vec<Node>],
@@ -112,20 +114,20 @@ fn number(text: &str) -> Option<u64> {
     text[..end].parse::<u64>().ok()?.checked_mul(factor).filter(|rate| *rate > 0)
 }
 
-/// Reports a rate that contradicts the rate in the name of its policy.
+/// Reports a rate that differs by the factor [`FAR`] from the rate in the name of its policy.
 fn check_name(snapshot: &Snapshot, name: &str, own: Stated, found: &mut Vec<NetworkFinding>) {
     let Some(named) = rate_in(name) else { return };
     if own.rate.max(named) < FAR * own.rate.min(named) {
         return;
     }
     let rate = Rate::from_bits_per_second;
-    let message = format!("{name} has a rate of {}, but its name says {}", rate(own.rate), rate(named));
+    let message = format!("{name} has a rate of {}, but its name states {}", rate(own.rate), rate(named));
     let effect = "packets are dropped or wait, because the rate has the wrong unit".to_owned();
     found.push(snapshot.finding(own.device, &rules::NETWORK_RATE_NAME, own.line, (message, effect)));
 }
 
-/// Reports rates that differ by a factor of a thousand or a million from most rates of the same name, or from
-/// the only other rate.
+/// Reports rates that differ by a factor of a thousand or a million from most other rates with the same name,
+/// or from the other rate if only two exist.
 fn check_units(snapshot: &Snapshot, what: &str, rates: &[Stated], found: &mut Vec<NetworkFinding>) {
     let peers: Peers<u64> = rates.iter().map(|own| own.rate).collect();
     let usual = peers.usual().copied();
@@ -143,7 +145,7 @@ fn check_units(snapshot: &Snapshot, what: &str, rates: &[Stated], found: &mut Ve
         }
         let rate = Rate::from_bits_per_second;
         let message = format!(
-            "{what} has {} at {}, but {} elsewhere: one of the two has a wrong unit",
+            "{what} has {} at {}, but {} elsewhere: one of the two rates has a wrong unit",
             rate(own.rate),
             snapshot.devices[own.device].name,
             rate(other)
@@ -158,7 +160,8 @@ fn check_units(snapshot: &Snapshot, what: &str, rates: &[Stated], found: &mut Ve
     }
 }
 
-/// Reports the one policer whose burst, as a time at its rate, is far shorter than all others.
+/// Reports the only policer with a burst that is far shorter than the bursts of all other policers. A burst
+/// is measured as the time that it lasts at the rate of the policer.
 fn check_bursts(snapshot: &Snapshot, parts: &[Parts], found: &mut Vec<NetworkFinding>) {
     let mut bursts: Vec<(u64, usize, usize)> = Vec::new();
     for (device, own) in parts.iter().enumerate() {
@@ -182,7 +185,7 @@ fn check_bursts(snapshot: &Snapshot, parts: &[Parts], found: &mut Vec<NetworkFin
     found.push(snapshot.finding(device, &rules::NETWORK_QUEUE_DIFFERS, line, (message, effect)));
 }
 
-/// Returns the committed burst of a policer as microseconds at its rate.
+/// Returns the committed burst of a policer as the time at its rate, µs.
 fn burst_us(words: &[&str]) -> Option<u64> {
     let (rate, burst) = match words {
         ["police", "cir", rate, "bc", burst, ..] | ["police", rate, burst, ..] => (number(rate)?, burst),
@@ -192,7 +195,7 @@ fn burst_us(words: &[&str]) -> Option<u64> {
     Some(bits / rate)
 }
 
-/// Reports shapers of classes for a single destination that exceed the circuit of this destination.
+/// Reports shapers of classes for a single destination that are faster than the circuit of this destination.
 fn check_sites(snapshot: &Snapshot, parts: &[Parts], found: &mut Vec<NetworkFinding>) {
     let mut circuits: BTreeMap<String, (usize, u64)> = BTreeMap::new();
     for device in 0..snapshot.devices.len() {
@@ -235,7 +238,7 @@ fn check_sites(snapshot: &Snapshot, parts: &[Parts], found: &mut Vec<NetworkFind
     }
 }
 
-/// Reports ports whose `shaping-rate` exceeds the circuit at the other end of their link.
+/// Reports ports whose `shaping-rate` is above the circuit at the other end of their link.
 fn check_shaping(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     for [own, other] in snapshot.wires() {
         let name = snapshot.port(own).name.as_str();

@@ -1,8 +1,8 @@
-//! Ports that lack one statement that all ports with the same task have, in configurations with braces.
+//! Ports that lack one statement of all ports with the same purpose, in configurations with braces.
 //!
-//! There, the parts of a port are in several blocks: its families in `interfaces`, its classifiers in
-//! `class-of-service`, its protocols in `protocols`. A port that is missing in a single block was probably
-//! forgotten there.
+//! In such configurations, the parts of a port are in several blocks: its families are in `interfaces`, its
+//! classifiers in `class-of-service`, its protocols in `protocols`. If only one of these blocks lacks a port,
+//! the port was probably forgotten.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,32 +12,32 @@ use super::super::{NetworkFinding, Snapshot};
 use super::braces::{block, inside, words};
 use crate::rules;
 
-/// The minimum number of other ports with a part. With fewer, a port without the part is not an exception.
+/// The minimum number of other ports with a part. With fewer, the rule reports no port without the part.
 const LEAST_OTHERS: usize = 2;
-/// The minimum number of parts that ports with the same task have in common.
+/// The minimum number of parts that ports with the same purpose have in common.
 const LEAST_COMMON: usize = 2;
-/// Protocols whose blocks list their ports.
+/// Protocols whose blocks list ports.
 const PROTOCOLS: &[&str] = &["isis", "ldp", "mpls", "ospf", "ospf3", "rsvp"];
-/// Ports without neighbors: loopbacks and management ports.
+/// The names of interfaces without neighbors: loopbacks and management interfaces.
 const APART: &[&str] = &["em", "fxp", "lo", "me", "vme"];
 
 /// A port with its parts, and the lines for findings about missing parts.
 struct Unit {
     device: usize,
     name: String,
-    /// Its line in `interfaces`.
+    /// The line of the port in `interfaces`.
     line: usize,
-    /// Its line in `class-of-service`.
+    /// The line of the port in `class-of-service`.
     service_line: Option<usize>,
-    /// The line of its interface in `class-of-service`.
+    /// The line of the port's interface in `class-of-service`.
     interface_line: Option<usize>,
     parts: BTreeSet<String>,
-    /// The names of the classifiers, rewrite rules, scheduler maps and filters of its parts, with their
-    /// lines.
+    /// The names of the classifiers, rewrite rules, scheduler maps and filters of the port, by part, with
+    /// their lines.
     values: BTreeMap<String, (String, usize)>,
 }
 
-/// Reports ports that lack one part, and blocks that name ports that do not exist.
+/// Reports ports that differ from similar ports in one part, and blocks that name ports that do not exist.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let mut units = Vec::new();
     for (device, nodes) in trees.iter().enumerate() {
@@ -90,7 +90,7 @@ fn is_disabled(node: &Node) -> bool {
     node.inner.iter().any(|inner| words(inner) == ["disable"])
 }
 
-/// Adds the protocols and the routing instances whose blocks name a port.
+/// Adds to each port the protocols and routing instances whose blocks list the port.
 fn add_protocols(units: &mut [Unit], nodes: &[Node]) {
     let mut add = |node: &Node, part: &str| {
         let named: BTreeSet<&str> =
@@ -138,7 +138,7 @@ fn add_service(units: &mut [Unit], nodes: &[Node]) {
 }
 
 impl Unit {
-    /// Adds the parts of a statement: one for each kind of classifier and rewrite rule.
+    /// Adds the parts of a statement: one part for each kind of classifier and rewrite rule.
     fn add_service_part(&mut self, node: &Node) {
         match words(node).as_slice() {
             ["classifiers" | "rewrite-rules"] => {
@@ -163,12 +163,12 @@ impl Unit {
     }
 }
 
-/// Whether a name, which may end with `*`, names a port.
+/// Whether a pattern, which may end with `*`, matches the name of a port.
 fn fits(pattern: &str, name: &str) -> bool {
     pattern.strip_suffix('*').map_or(pattern == name, |start| name.starts_with(start))
 }
 
-/// Reports the one port that lacks one part of other ports and has all their other parts.
+/// Reports a port that lacks one part, if other ports have exactly the same parts and this part.
 fn check_parts(snapshot: &Snapshot, trees: &[Vec<Node>], units: &[Unit], found: &mut Vec<NetworkFinding>) {
     let mut forms: BTreeMap<&BTreeSet<String>, Vec<&Unit>> = BTreeMap::new();
     for unit in units {
@@ -199,8 +199,8 @@ fn check_parts(snapshot: &Snapshot, trees: &[Vec<Node>], units: &[Unit], found: 
 /// A port, the name of one of its parts, and the line.
 type Named<'u> = (&'u Unit, &'u str, usize);
 
-/// Reports the only port whose classifier, rewrite rule, scheduler map or filter differs from all ports with
-/// the same parts, on this device and on others.
+/// Reports the only port whose classifier, rewrite rule, scheduler map or filter differs from all other ports
+/// with the same parts, on any device.
 fn check_values(snapshot: &Snapshot, units: &[Unit], found: &mut Vec<NetworkFinding>) {
     let mut by_part: BTreeMap<(&BTreeSet<String>, &str), Vec<Named>> = BTreeMap::new();
     for unit in units {
@@ -212,7 +212,7 @@ fn check_values(snapshot: &Snapshot, units: &[Unit], found: &mut Vec<NetworkFind
         let peers: Peers<&str> = own.iter().map(|(_, name, _)| *name).collect();
         let Some(usual) = peers.usual().copied() else { continue };
         for (unit, name, line) in own.iter().filter(|(_, name, _)| peers.is_exception(name)) {
-            // A device may use its own name at all its ports.
+            // A device can use a name of its own at all its ports.
             if !defines(snapshot, unit.device, usual) {
                 continue;
             }
@@ -229,7 +229,7 @@ fn check_values(snapshot: &Snapshot, units: &[Unit], found: &mut Vec<NetworkFind
     }
 }
 
-/// Whether a block of a device has a name.
+/// Whether a line of a device defines a name.
 fn defines(snapshot: &Snapshot, device: usize, name: &str) -> bool {
     let mut lines = snapshot.devices[device].device.numbered_lines();
     lines.any(|(_, text)| {
@@ -237,7 +237,8 @@ fn defines(snapshot: &Snapshot, device: usize, name: &str) -> bool {
     })
 }
 
-/// Reports the only port with one part in place of another, such as a filter in the opposite direction.
+/// Reports the only port that has one part in place of another part, such as a filter in the opposite
+/// direction.
 fn check_replaced(snapshot: &Snapshot, units: &[Unit], found: &mut Vec<NetworkFinding>) {
     let mut forms: BTreeMap<&BTreeSet<String>, Vec<&Unit>> = BTreeMap::new();
     for unit in units {
@@ -254,7 +255,7 @@ fn check_replaced(snapshot: &Snapshot, units: &[Unit], found: &mut Vec<NetworkFi
         });
         let Some((more, missing, count)) = replaced.next() else { continue };
         let message = format!(
-            "{}:{} has `{more}` and lacks `{missing}`, which {count} other ports with its other parts have",
+            "{}:{} has `{more}` and lacks `{missing}`, which {count} otherwise equal ports have",
             snapshot.devices[unit.device].name, unit.name
         );
         let line = unit.values.get(more).map_or(unit.line, |(_, line)| *line);
@@ -278,17 +279,18 @@ fn line_of(nodes: &[Node], unit: &Unit, part: &str) -> usize {
 
 fn effect(part: &str) -> &'static str {
     match part.split(' ').next() {
-        Some("classifiers") => "all its packets get the class of unmarked packets",
-        Some("rewrite-rules") => "its packets leave with the marks with which they arrived",
+        Some("classifiers") => "all packets of the port get the class of unmarked packets",
+        Some("rewrite-rules") => "packets leave the port with the marks with which they arrived",
         Some("filter") => "the port does not police or mark its packets as the other ports do",
         Some("protocols" | "family" | "routing-instances") => {
-            "the port has no neighbor or no labels: packets take another path, or have none"
+            "the port has no neighbor or no labels: packets take another path, or have no path"
         }
-        _ => "its packets get other queues and rates than at the other ports",
+        _ => "packets of the port get other queues and rates than at the other ports",
     }
 }
 
-/// Reports ports that a block names and `interfaces` lacks, if `interfaces` has another port of the block.
+/// Reports ports that a block names but `interfaces` lacks, if `interfaces` contains another port of the
+/// block.
 fn check_names(
     snapshot: &Snapshot,
     device: usize,
@@ -300,9 +302,9 @@ fn check_names(
     for interface in &interfaces.inner {
         let name = match *words(interface).as_slice() {
             [name] => name,
-            // The end of a block.
+            // This is the closing brace of a block.
             [] => continue,
-            // Ranges and applied groups define ports that this rule does not read.
+            // Interface ranges and applied groups define ports that this rule does not read, so it ends here.
             _ => return,
         };
         for unit in &interface.inner {
@@ -326,15 +328,15 @@ fn check_names(
         for (line, name) in named.into_iter().filter(|(_, name)| !known.contains(*name)) {
             let message =
                 format!("`{}` names {name}, which `interfaces` does not have", words(node).join(" "));
-            let effect = "the port that was meant has no neighbor, or is in another routing table".to_owned();
+            let effect = "the intended port has no neighbor, or is in another routing table".to_owned();
             let rule = &rules::NETWORK_PORT_INCOMPLETE;
             found.push(snapshot.finding(device, rule, line, (message, effect)));
         }
     }
 }
 
-/// Reports ports of `class-of-service` that `interfaces` lacks, if `interfaces` has another of these ports.
-/// Also reports ports whose class of service is inactive.
+/// Reports ports that `class-of-service` names but `interfaces` lacks, if `interfaces` contains another port
+/// of `class-of-service`. Also reports ports whose block in `class-of-service` is inactive.
 fn check_service_names(
     snapshot: &Snapshot,
     device: usize,
@@ -362,11 +364,13 @@ fn check_service_names(
             continue;
         }
         let message = if is_inactive {
-            format!("the class of service of {name} is inactive, and other ports have an active one")
+            format!(
+                "the class of service of {name} is inactive, but the class of service of other ports is active"
+            )
         } else {
             format!("`class-of-service` names {name}, which `interfaces` does not have")
         };
-        let effect = "the port has the default queues, and its packets keep their marks".to_owned();
+        let effect = "the port has the default queues and does not change marks".to_owned();
         let rule = &rules::NETWORK_PORT_INCOMPLETE;
         found.push(snapshot.finding(device, rule, line, (message, effect)));
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::tree::Node;
 
-/// The VLAN of a port without a configured one (IEEE 802.1Q, default PVID).
+/// The VLAN of a port without a configured VLAN (IEEE 802.1Q, default PVID).
 pub(super) const USUAL: u16 = 1;
 
 /// A VLAN, and the line that configures it.
@@ -13,9 +13,9 @@ pub(super) type At = (u16, usize);
 /// A trunk: a port that carries several VLANs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Trunk {
-    /// The line that limits the VLANs, otherwise the first line of the port.
+    /// The line that limits the VLANs of the trunk, otherwise the first line of the port.
     pub(super) line: usize,
-    /// The VLANs that it carries; `None` for all.
+    /// The VLANs that the trunk carries; `None` for all VLANs.
     pub(super) allowed: Option<BTreeSet<u16>>,
     /// The native VLAN, whose frames have no tag.
     pub(super) native: Option<At>,
@@ -35,9 +35,9 @@ pub(super) struct Switch<'t> {
     pub(super) access: Vec<At>,
     /// The voice VLANs of access ports that are up.
     pub(super) voice: Vec<At>,
-    /// The VLANs in which the device has a virtual interface.
+    /// The VLANs in which the device has a virtual interface (SVI).
     pub(super) own: BTreeSet<u16>,
-    /// The VLANs of sub-interfaces, by their port.
+    /// The VLANs of sub-interfaces, by the port of the sub-interface.
     pub(super) tags: BTreeMap<&'t str, Vec<At>>,
 }
 
@@ -86,13 +86,13 @@ impl<'t> Switch<'t> {
         }
     }
 
-    /// Whether a port or interface of the device uses a VLAN.
+    /// Whether an access port or a virtual interface of the device is in a VLAN.
     pub(super) fn uses(&self, vlan: u16) -> bool {
         self.own.contains(&vlan) || self.access.iter().chain(&self.voice).any(|(own, _)| *own == vlan)
     }
 }
 
-/// Reads `[add] LIST`, `all`, `none` or `except LIST`. An unreadable list counts as `all`.
+/// Reads `[add] LIST`, `all`, `none` or `except LIST` into a trunk. A list that cannot be read means `all`.
 pub(super) fn read_allowed(trunk: &mut Trunk, words: &[&str]) {
     trunk.allowed = match words {
         ["none"] => Some(BTreeSet::new()),

@@ -7,13 +7,14 @@ use super::super::{NetworkFinding, PortId, Snapshot};
 use super::vlan_ports::{At, Switch, Trunk, USUAL};
 use crate::rules;
 
-/// The minimum number of ports in a VLAN for a finding at the trunk. With fewer, the finding is at the port.
+/// The minimum number of ports in a VLAN for a finding at the trunk. With fewer ports, the finding is at the
+/// port.
 const SEVERAL: usize = 2;
-/// The minimum number of common VLANs of two trunks with the same task.
+/// The minimum number of common VLANs of two trunks with the same purpose.
 const LEAST_COMMON: usize = 2;
 
 /// Reports VLANs of ports that no trunk carries, and trunks that lack a VLAN of another trunk or of the other
-/// end.
+/// end of the cable.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let switches: Vec<Switch> = trees.iter().map(|nodes| Switch::read(nodes)).collect();
     if switches.iter().all(|own| own.trunks.is_empty()) {
@@ -39,7 +40,8 @@ fn cables(snapshot: &Snapshot) -> Vec<[PortId; 2]> {
     all.into_iter().collect()
 }
 
-/// Reports VLANs of ports that no trunk of the device carries and in which the device has no interface.
+/// Reports VLANs of ports that no trunk of the device carries and in which the device has no virtual
+/// interface.
 fn check_lost(snapshot: &Snapshot, device: usize, own: &Switch, found: &mut Vec<NetworkFinding>) {
     // Unused ports are often in the native VLAN.
     let natives: BTreeSet<u16> =
@@ -66,7 +68,8 @@ fn check_lost(snapshot: &Snapshot, device: usize, own: &Switch, found: &mut Vec<
     }
 }
 
-/// Reports a trunk that lacks one VLAN in use, which another trunk with the same VLANs carries.
+/// Reports a trunk that lacks a VLAN of its device, if another trunk of the device carries this VLAN and all
+/// VLANs of the first trunk.
 fn check_uplinks(
     snapshot: &Snapshot,
     switches: &[Switch],
@@ -75,7 +78,7 @@ fn check_uplinks(
     found: &mut Vec<NetworkFinding>,
 ) {
     let own = &switches[device];
-    // The device at the other end of a trunk, if it does not use a VLAN.
+    // Whether the device at the other end of a trunk does not use the VLAN.
     let is_unused = |name: &str, vlan: u16| {
         let ends = cables.iter().flat_map(|[one, other]| [(one, other), (other, one)]);
         let mut far = ends.filter(|(near, _)| near.device == device && snapshot.port(**near).name == name);
@@ -114,7 +117,7 @@ fn check_ends(
     let trunk = |id: PortId| switches[id.device].trunks.get(snapshot.port(id).name.as_str());
     let Some(here) = trunk(own) else { return };
     let there = trunk(other);
-    // A router has sub-interfaces instead of a trunk.
+    // A router has sub-interfaces in place of a trunk.
     let tags = || switches[other.device].tags.get(snapshot.port(other).name.as_str());
     let far: BTreeSet<u16> = match there.and_then(|there| there.allowed.as_ref()) {
         Some(allowed) => allowed.iter().copied().filter(|vlan| switches[own.device].uses(*vlan)).collect(),
@@ -137,7 +140,7 @@ fn check_ends(
             snapshot.port_name(own),
             snapshot.port_name(other)
         );
-        let effect = "packets of one VLAN arrive in the other one".to_owned();
+        let effect = "packets of one VLAN arrive in the other VLAN".to_owned();
         found.push(snapshot.finding(own.device, &rules::NETWORK_TAG_DIFFERS, line, (message, effect)));
     }
 }

@@ -1,4 +1,4 @@
-//! Settings that the two switches of a virtual port channel (vPC, NX-OS) must agree on.
+//! Settings that must be equal on the two switches of a virtual port channel (vPC, NX-OS).
 
 use std::collections::BTreeMap;
 
@@ -9,19 +9,19 @@ use crate::rules;
 
 /// A value, and the line that sets it.
 type Setting = (usize, String);
-/// The settings of a block that are not at their default.
+/// The settings of a block that differ from their default.
 type Settings = BTreeMap<&'static str, Setting>;
 
-/// The number of the peer link in [`Channel::vpc`].
+/// The value of [`Channel::vpc`] for the peer link.
 const PEER_LINK: &str = "peer-link";
-/// The name of the mode of a bundle among the settings.
+/// The name of the setting for the mode of a bundle.
 const MODE: &str = "the mode of the bundle";
 
 /// A port channel.
 struct Channel<'t> {
     name: &'t str,
     line: usize,
-    /// The number of its vPC, or [`PEER_LINK`].
+    /// The number of the channel's vPC, or [`PEER_LINK`].
     vpc: Option<&'t str>,
     settings: Settings,
     /// The member ports by name, each with its line.
@@ -35,12 +35,12 @@ struct Switch<'t> {
     line: usize,
     /// The destination and the source of the keepalives.
     keepalive: Option<[&'t str; 2]>,
-    /// The settings of the domain and of the queues of the switch.
+    /// The settings of the domain and of the switch's queues.
     common: Settings,
     channels: Vec<Channel<'t>>,
 }
 
-/// Reports settings of a switch, of its peer link and of its vPCs that differ from those of its peer.
+/// Reports settings of a switch, of its peer link and of its vPCs that differ from the settings of its peer.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let switches: Vec<Switch> =
         trees.iter().enumerate().filter_map(|(device, nodes)| read(device, nodes)).collect();
@@ -57,8 +57,8 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     }
 }
 
-/// Returns the other switch of the domain. Other pairs of a network may have the same number, so the
-/// addresses of the keepalives decide between several switches.
+/// Returns the peer of a switch. Two domains of a network can have the same number. The addresses of the
+/// keepalives then identify the peer.
 fn peer<'s, 't>(own: &Switch, switches: &'s [Switch<'t>]) -> Option<&'s Switch<'t>> {
     let all = switches.iter().filter(|other| other.device != own.device && other.domain == own.domain);
     let all: Vec<&Switch> = all.collect();
@@ -122,12 +122,12 @@ impl Pair<'_> {
         }
     }
 
-    /// Reports a port channel without a vPC, if the peer's port channel with the same name has one.
+    /// Reports a port channel that is not in a vPC, if the port channel with the same name on the peer is.
     fn check_missing(&self, own: &Switch, far: &Channel, found: &mut Vec<NetworkFinding>) {
         let bare = own.channels.iter().find(|near| near.vpc.is_none() && near.name == far.name);
         let (Some(near), Some(number)) = (bare, far.vpc) else { return };
         let message = format!(
-            "{} of {} has no `vpc {number}`, but the other switch of the vPC domain has ({})",
+            "{} of {} has no `vpc {number}`, but the other switch of the vPC domain has it ({})",
             near.name,
             self.snapshot.devices[self.device].name,
             self.snapshot.place(self.far, far.line)
@@ -141,7 +141,7 @@ impl Pair<'_> {
     }
 }
 
-/// Returns the settings of a switch with a vPC domain and a peer link.
+/// Reads the settings of a switch that has a vPC domain and a peer link.
 fn read<'t>(device: usize, nodes: &[Node<'t>]) -> Option<Switch<'t>> {
     let block = nodes.iter().find(|node| node.begins_with("vpc domain "))?;
     let domain = *block.words().get(2)?;
@@ -167,7 +167,7 @@ fn read<'t>(device: usize, nodes: &[Node<'t>]) -> Option<Switch<'t>> {
     has_link.then_some(Switch { device, domain, line: block.line.0, keepalive, common, channels })
 }
 
-/// Adds the policies of the whole switch, and the lines of its policy for classes of the network.
+/// Adds the policies that apply to the whole switch, and the content of its network-qos policy.
 fn read_queues(nodes: &[Node], common: &mut Settings) {
     let Some(system) = nodes.iter().find(|node| node.line.1.trim() == "system qos") else { return };
     for inner in &system.inner {
@@ -206,7 +206,7 @@ fn read_channel<'t>(node: &Node<'t>) -> Option<Channel<'t>> {
     Some(Channel { name, line: node.line.0, vpc, settings: settings(node), members: BTreeMap::new() })
 }
 
-/// Adds a member port to its port channel. Its mode becomes a setting of the channel.
+/// Adds a member port to its port channel. The mode of the member becomes a setting of the channel.
 fn read_member<'t>(node: &Node<'t>, channels: &mut [Channel<'t>]) {
     let ["interface", name] = *node.words().as_slice() else { return };
     for inner in &node.inner {
@@ -223,7 +223,7 @@ fn read_member<'t>(node: &Node<'t>, channels: &mut [Channel<'t>]) {
     }
 }
 
-/// Returns the settings of a port that the two switches compare, except defaults.
+/// Returns the settings of a port that must be equal on both switches, except default values.
 fn settings(node: &Node) -> Settings {
     let mut found = Settings::new();
     let mut trunk = Trunk::default();

@@ -1,4 +1,5 @@
-//! Routes in a VRF that no subnet reaches, and tunnels whose VRF has no route to their other ends.
+//! Static routes in a VRF whose next hop is not reachable, and tunnels without a route to their other end in
+//! their VRF.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -10,9 +11,10 @@ use super::super::{NetworkFinding, PortId, Snapshot};
 use crate::forwarding::addresses;
 use crate::rules;
 
-/// Adds the findings of both rules.
+/// Reports both kinds of findings.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
-    // Configurations with braces name the sources of a table's routes elsewhere.
+    // In configurations with braces, the sources of the routes of a table are in other lines, which this rule
+    // does not read.
     let is_lines = |nodes: &[Node]| !nodes.iter().any(|node| node.line.1.trim_end().ends_with('{'));
     for (device, nodes) in trees.iter().enumerate().filter(|(_, nodes)| is_lines(nodes)) {
         let learning = learning(snapshot, device, nodes);
@@ -32,7 +34,7 @@ fn is_connected(snapshot: &Snapshot, device: usize, vrf: &str, address: IpAddr) 
     ports_in(snapshot, device, vrf).flat_map(addresses).any(|own| own.is_neighbor(address))
 }
 
-/// Reports static routes of a VRF whose next hop is in none of its subnets and in no other route.
+/// Reports static routes of a VRF whose next hop is in no subnet and no other route of the VRF.
 fn check_next_hops(
     snapshot: &Snapshot,
     device: usize,
@@ -70,7 +72,7 @@ fn is_of(route: &Route, vrf: &str) -> bool {
     route.vrf.as_deref() == Some(vrf)
 }
 
-/// Reports tunnels whose packets have no route in the VRF of their outer header.
+/// Reports tunnels whose outer packets have no route in their VRF.
 fn check_tunnels(
     snapshot: &Snapshot,
     device: usize,
@@ -94,13 +96,13 @@ fn check_tunnels(
             snapshot.port_name(PortId { device, port }),
             vrf.value
         );
-        let effect = "the tunnel stays down: its packets take another path, or have none".to_owned();
+        let effect = "the tunnel stays down: its packets take another path, or have no path".to_owned();
         found.push(snapshot.finding(device, &rules::NETWORK_ROUTE_MISSING, vrf.line, (message, effect)));
     }
 }
 
-/// Returns the outer addresses of the other ends of a tunnel: those that it names, and the sources of the
-/// tunnels that name its source.
+/// Returns the outer addresses of the other ends of a tunnel: the addresses that the tunnel names, and the
+/// sources of the tunnels that name its source.
 fn far_ends(snapshot: &Snapshot, id: PortId, tunnel: &Tunnel) -> BTreeSet<IpAddr> {
     let mut found: BTreeSet<IpAddr> = named(tunnel).collect();
     let own: BTreeSet<IpAddr> = sources(snapshot, id.device, tunnel).collect();
@@ -116,13 +118,13 @@ fn far_ends(snapshot: &Snapshot, id: PortId, tunnel: &Tunnel) -> BTreeSet<IpAddr
     found
 }
 
-/// The outer addresses that a tunnel names.
+/// Returns the outer addresses that a tunnel names.
 fn named(tunnel: &Tunnel) -> impl Iterator<Item = IpAddr> {
     let maps = tunnel.maps.iter().filter(|map| map.line > 0).map(|map| map.outside);
     tunnel.destination.as_ref().map(|to| to.value).into_iter().chain(maps)
 }
 
-/// The addresses from which a tunnel sends.
+/// Returns the source addresses of the outer packets of a tunnel.
 fn sources<'s>(
     snapshot: &'s Snapshot,
     device: usize,
@@ -138,7 +140,7 @@ fn sources<'s>(
     address.into_iter().chain(of_ports)
 }
 
-/// Returns the VRFs with routes that perhop does not know: from DHCP, PPP or a routing protocol.
+/// Returns the VRFs that have routes which perhop does not compute, from DHCP, PPP or a routing protocol.
 fn learning<'n>(snapshot: &'n Snapshot, device: usize, nodes: &[Node<'n>]) -> BTreeSet<&'n str> {
     let processes = snapshot.router(device).forwarding.processes.iter();
     let mut found: BTreeSet<&str> = processes.filter_map(|process| process.vrf.as_deref()).collect();
@@ -146,7 +148,7 @@ fn learning<'n>(snapshot: &'n Snapshot, device: usize, nodes: &[Node<'n>]) -> BT
         if node.begins_with("router ") && !node.begins_with("router static") {
             add_named(node, &mut found);
         }
-        // Routes of other tables can resolve the next hop.
+        // A VRF that imports routes can have a route to the next hop from another table.
         if let ["vrf", "definition" | "context", name] | ["vrf", name] | ["ip", "vrf", name] =
             *node.words().as_slice()
             && node.inner.iter().any(imports)
@@ -172,7 +174,7 @@ fn learning<'n>(snapshot: &'n Snapshot, device: usize, nodes: &[Node<'n>]) -> BT
     found
 }
 
-/// Whether a VRF takes routes of another table.
+/// Whether a VRF imports routes of another table.
 fn imports(node: &Node) -> bool {
     let words = node.words();
     words.first() == Some(&"import")
@@ -181,7 +183,7 @@ fn imports(node: &Node) -> bool {
         || node.inner.iter().any(imports)
 }
 
-/// Adds the VRFs that a routing process names at any depth.
+/// Adds the VRFs that a line of a routing process names, at any depth.
 fn add_named<'t>(node: &Node<'t>, found: &mut BTreeSet<&'t str>) {
     let words = node.words();
     if let Some(place) = words.iter().position(|word| *word == "vrf") {

@@ -7,10 +7,11 @@ use super::super::{NetworkFinding, Snapshot};
 use super::braces::{block, inside, words};
 use crate::rules;
 
-/// Interfaces that may be outside of all zones: management, the loopback, and links inside a cluster.
+/// The names of interfaces that may be outside of all zones: management interfaces, the loopback, and the
+/// links of a cluster.
 const WITHOUT_ZONE: &[&str] = &["em", "fab", "fxp", "lo", "me"];
 
-/// Reports ports with an IPv4 address that no zone names, on devices with zones.
+/// Reports ports with an IPv4 address that are in no security zone, on devices with zones.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     for (device, nodes) in trees.iter().enumerate() {
         let Some(zones) = block(nodes, &["security", "zones"]) else { continue };
@@ -58,7 +59,7 @@ fn units(nodes: &[Node]) -> Vec<(String, usize, bool)> {
     found
 }
 
-/// Returns the ports that zones name, with their lines.
+/// Returns the ports that zones list, with their lines.
 fn named<'t>(zones: &Node<'t>) -> Vec<(&'t str, usize)> {
     let mut found = Vec::new();
     for zone in inside(zones, "security-zone") {

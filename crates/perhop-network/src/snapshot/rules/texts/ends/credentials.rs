@@ -1,11 +1,11 @@
-//! Credentials of protocols between neighbors. Both ends need the same key.
+//! Credentials of protocols between neighbors. Both ends must have the same key.
 
 use super::super::super::{NetworkFinding, PortId, Snapshot};
 use super::parts::{Credential, KEY_CHAIN, Key, Part, parts};
 use super::text::Text;
 use crate::rules;
 
-/// Reports ends of links of which only one authenticates a protocol, or which have different keys.
+/// Reports both ends of a link if only one end authenticates a protocol, or if the ends have different keys.
 pub(super) fn check(snapshot: &Snapshot, texts: &[Text], found: &mut Vec<NetworkFinding>) {
     for link in &snapshot.links {
         let ends: Vec<_> = link.ends.iter().map(|end| (end.id, parts(snapshot, texts, end.id))).collect();
@@ -22,7 +22,7 @@ pub(super) fn check(snapshot: &Snapshot, texts: &[Text], found: &mut Vec<Network
     }
 }
 
-/// A difference between two credentials: the line of each end, and what differs.
+/// A difference between two credentials: the line at each end, and a description.
 pub(super) struct Difference {
     lines: [usize; 2],
     words: String,
@@ -38,7 +38,7 @@ fn compare(snapshot: &Snapshot, protocol: &str, ends: [(PortId, &Part); 2]) -> O
             let line = |credential: &Option<Credential>, part: &Part| {
                 credential.as_ref().map_or(part.line, |credential| credential.line)
             };
-            let words = "only one of the two authenticates it".to_owned();
+            let words = "only one of the two ports authenticates it".to_owned();
             Difference { lines: [line(one, own), line(two, other)], words }
         }
     };
@@ -51,17 +51,17 @@ fn compare(snapshot: &Snapshot, protocol: &str, ends: [(PortId, &Part); 2]) -> O
             snapshot.place(far.device, far_line),
             difference.words
         );
-        let effect = "the two do not become neighbors, or both are active at once".to_owned();
+        let effect = "the two routers do not become neighbors, or both are active at once".to_owned();
         snapshot.finding(id.device, &rules::NETWORK_KEY_DIFFERS, line, (message, effect))
     };
     Some([finding((first, here), (second, there)), finding((second, there), (first, here))])
 }
 
-/// Returns the difference of two credentials that do not match: different methods, no common key number, or
-/// different keys with the same number.
+/// Returns the difference between two credentials that do not match: different methods, no common key number,
+/// or different keys with the same number.
 fn difference(one: &Credential, two: &Credential) -> Option<Difference> {
     if one.method != two.method {
-        let words = format!("one uses {}, the other {}", one.method, two.method);
+        let words = format!("one port uses {}, and the other uses {}", one.method, two.method);
         return Some(Difference { lines: [one.line, two.line], words });
     }
     let common: Vec<(&String, &Key, &Key)> =
@@ -69,7 +69,7 @@ fn difference(one: &Credential, two: &Credential) -> Option<Difference> {
     let (Some(first), Some(second)) = (one.keys.iter().next(), two.keys.iter().next()) else {
         // An operator may remove a key chain before publishing a configuration.
         let is_known = one.method != KEY_CHAIN && one.keys.is_empty() != two.keys.is_empty();
-        let words = "only one of the two has a key".to_owned();
+        let words = "only one of the two ports has a key".to_owned();
         return is_known.then_some(Difference { lines: [one.line, two.line], words });
     };
     if common.is_empty() {
@@ -81,7 +81,7 @@ fn difference(one: &Credential, two: &Credential) -> Option<Difference> {
         let is_other = matches!(secrets, (Some(one), Some(two)) if one.differs(two));
         is_other || own.algorithm != other.algorithm
     };
-    // One common key is enough.
+    // A single common key is sufficient.
     if common.iter().any(|(_, own, other)| !differs(own, other)) {
         return None;
     }

@@ -1,4 +1,4 @@
-//! EIGRP at both ends of a link: the named form and tunnels, which are not part of the device model.
+//! EIGRP at both ends of a link. Contains the named form and tunnels, which are not part of the device model.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -10,7 +10,7 @@ use super::text::Text;
 use crate::forwarding::addresses;
 use crate::rules;
 
-/// The settings of an interface, or of all interfaces.
+/// The EIGRP settings of an interface, or the default for all interfaces.
 #[derive(Clone, Default)]
 struct Interface {
     line: usize,
@@ -29,7 +29,7 @@ struct Process {
     interfaces: BTreeMap<String, Interface>,
 }
 
-/// Reports links of which only one end expects a neighbor, and links whose ends have different keys.
+/// Reports links of which only one end is ready for a neighbor, and links whose ends have different keys.
 pub(super) fn check(snapshot: &Snapshot, texts: &[Text], found: &mut Vec<NetworkFinding>) {
     let processes: Vec<Vec<Process>> = texts.iter().map(|text| processes(text.nodes)).collect();
     for link in snapshot.links.iter().filter(|link| link.ends.len() == 2) {
@@ -46,7 +46,8 @@ pub(super) fn check(snapshot: &Snapshot, texts: &[Text], found: &mut Vec<Network
     }
 }
 
-/// Reports the first end if it does not expect a neighbor, or has another key.
+/// Reports the first end if it is passive, does not run EIGRP on the link, or has another key than the second
+/// end.
 fn check_end(
     snapshot: &Snapshot,
     texts: &[Text],
@@ -64,18 +65,18 @@ fn check_end(
             snapshot.port_name(other),
             process.number
         );
-        let effect = "packets take another path, or have none".to_owned();
+        let effect = "packets take another path, or have no path".to_owned();
         found.push(snapshot.finding(own.device, rule, line, (message, effect)));
     };
     if let Some(line) = process.passive(&name).filter(|_| process.has(snapshot, own)) {
-        report(&rules::NETWORK_NEIGHBORS_MISSING, line, "the first is passive");
+        report(&rules::NETWORK_NEIGHBORS_MISSING, line, "the first port is passive");
         return;
     }
     if !process.has(snapshot, own) {
         report(
             &rules::NETWORK_NEIGHBORS_MISSING,
             process.line,
-            "the first does not run the protocol on the link",
+            "the first port does not run the protocol on the link",
         );
         return;
     }
@@ -84,10 +85,10 @@ fn check_end(
         Some((chain(&texts[device], &chain_name), line))
     };
     match (keys(process, own.device, &name), keys(far, other.device, &far_name)) {
-        (Some((_, line)), None) => report(&rules::NETWORK_KEY_DIFFERS, line, "only the first has a key"),
+        (Some((_, line)), None) => report(&rules::NETWORK_KEY_DIFFERS, line, "only the first port has a key"),
         (None, Some(_)) => {
             let line = process.interfaces.get(&name).map_or(process.line, |interface| interface.line);
-            report(&rules::NETWORK_KEY_DIFFERS, line, "only the second has a key");
+            report(&rules::NETWORK_KEY_DIFFERS, line, "only the second port has a key");
         }
         (Some((own_keys, line)), Some((far_keys, _))) if !own_keys.is_empty() && !far_keys.is_empty() => {
             let fits = own_keys.iter().any(|(number, key)| {

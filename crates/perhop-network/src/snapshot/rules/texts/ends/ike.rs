@@ -1,4 +1,4 @@
-//! Pre-shared keys (IKE): two devices must have the same key for each other.
+//! Pre-shared keys (IKE). Two devices must have the same key for each other.
 
 use std::net::IpAddr;
 
@@ -12,9 +12,10 @@ use crate::rules;
 #[derive(Default)]
 struct Peer<'t> {
     name: Option<&'t str>,
-    /// The address; `None` for all addresses.
+    /// The address of the peer; `None` if the keys are for all addresses.
     address: Option<IpAddr>,
-    /// The key that the device sends and the key that it expects, each with its line.
+    /// The key with which the device authenticates itself, and the key that it requires from the peer, each
+    /// with its line.
     local: Option<(Secret, usize)>,
     remote: Option<(Secret, usize)>,
 }
@@ -26,9 +27,10 @@ pub(super) fn check(snapshot: &Snapshot, texts: &[Text], found: &mut Vec<Network
         for peer in own {
             let Some(far) = owner(snapshot, peer).filter(|far| *far > device) else { continue };
             let mut back = devices[far].iter().filter(|other| owner(snapshot, other) == Some(device));
-            // If the devices have several keys for each other, the addresses of their tunnels select the key.
+            // If one device has several keys for the other, the addresses of the tunnels determine the key,
+            // so the keys are not compared.
             if let (Some(other), None) = (back.next(), back.next()) {
-                let twice = own.iter().filter(|one| owner(snapshot, one) == Some(far)).count() > 1;
+                let twice = own.iter().filter(|other| owner(snapshot, other) == Some(far)).count() > 1;
                 if !twice {
                     compare(snapshot, [(device, peer), (far, other)], found);
                 }
@@ -37,7 +39,8 @@ pub(super) fn check(snapshot: &Snapshot, texts: &[Text], found: &mut Vec<Network
     }
 }
 
-/// Returns the device to which a key belongs: the owner of the address, otherwise the device with this name.
+/// Returns the device to which a peer refers: the device that has its address, otherwise the device with its
+/// name.
 fn owner(snapshot: &Snapshot, peer: &Peer) -> Option<usize> {
     let by_address = peer.address.and_then(|address| snapshot.owner(address)).map(|id| id.device);
     by_address.or_else(|| snapshot.place_of(peer.name?))
@@ -56,11 +59,11 @@ fn compare(
     let Some((line, far_line)) = differing else { return };
     for (here, line, there, far_line) in [(device, line, far, far_line), (far, far_line, device, line)] {
         let message = format!(
-            "the key for {} differs from its key for this device ({})",
+            "the key for {0} differs from the key of {0} for this device ({1})",
             snapshot.devices[there].name,
             snapshot.place(there, far_line)
         );
-        let effect = "the two do not encrypt for each other: no packet passes their tunnel".to_owned();
+        let effect = "the two devices cannot set up encryption, so no packet passes their tunnel".to_owned();
         found.push(snapshot.finding(here, &rules::NETWORK_KEY_DIFFERS, line, (message, effect)));
     }
 }
@@ -102,7 +105,7 @@ fn peer_with<'t>(line: usize, address: Option<&&str>, secret: Secret) -> Option<
     Some(Peer { name: None, address: Some(address), local: key.clone(), remote: key })
 }
 
-/// Reads `peer NAME` of a keyring.
+/// Reads a `peer NAME` block of a keyring.
 fn named_peer<'t>(node: &Node<'t>) -> Option<Peer<'t>> {
     let ["peer", name] = *node.words().as_slice() else { return None };
     let mut found = Peer { name: Some(name), ..Peer::default() };

@@ -1,4 +1,4 @@
-//! [`Part`]: the settings of a port in a protocol between neighbors, with its credential.
+//! [`Part`]: the settings of a port in a protocol between neighbors, including its credential.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -22,11 +22,11 @@ pub(super) struct Key {
     pub(super) algorithm: Option<String>,
 }
 
-/// The proof that a port adds to the packets of a protocol.
+/// The credential with which a port authenticates the packets of a protocol.
 #[derive(Debug)]
 pub(super) struct Credential {
     pub(super) line: usize,
-    /// The method, in words.
+    /// The name of the method in messages.
     pub(super) method: &'static str,
     /// The keys by number.
     pub(super) keys: BTreeMap<String, Key>,
@@ -39,10 +39,10 @@ pub(super) struct Part {
     pub(super) credential: Option<Credential>,
 }
 
-/// The parts of a port by the protocol, in words.
+/// The settings of a port, by the name of the protocol in messages.
 pub(super) type Parts = BTreeMap<String, Part>;
 
-/// Returns the parts of a port.
+/// Returns the settings of a port in each protocol.
 pub(super) fn parts(snapshot: &Snapshot, texts: &[Text], id: PortId) -> Parts {
     let text = &texts[id.device];
     match text.interface(snapshot, id) {
@@ -73,8 +73,8 @@ fn interface_parts(snapshot: &Snapshot, text: &Text, id: PortId, node: &Node) ->
     found
 }
 
-/// Returns the credential of OSPF of an interface, or of its area. The area belongs to the process whose
-/// block begins in a line.
+/// Returns the OSPF credential of an interface or of its area. `area` is the line where the block of the
+/// process begins, and the number of the area.
 fn ospf(text: &Text, lines: &[(usize, Vec<&str>)], area: (usize, Option<&str>)) -> Option<Credential> {
     let mut method: Option<(&'static str, usize)> = None;
     let mut keys = BTreeMap::new();
@@ -102,7 +102,7 @@ fn ospf(text: &Text, lines: &[(usize, Vec<&str>)], area: (usize, Option<&str>)) 
     Some(Credential { line, method, keys })
 }
 
-/// Returns the method that a process of OSPF sets for an area.
+/// Returns the authentication method that an OSPF process sets for an area.
 fn method_in_area(text: &Text, (process, area): (usize, Option<&str>)) -> Option<(&'static str, usize)> {
     let node = text.nodes.iter().find(|node| node.line.0 == process)?;
     let own = area_number(area?)?;
@@ -115,7 +115,7 @@ fn method_in_area(text: &Text, (process, area): (usize, Option<&str>)) -> Option
     })
 }
 
-/// Returns the number of an area, which can be written as an address (RFC 2328 §C.2).
+/// Returns the number of an area, which can be written like an IPv4 address (RFC 2328 §C.2).
 fn area_number(word: &str) -> Option<u32> {
     word.parse().ok().or_else(|| word.parse::<Ipv4Addr>().ok().map(Ipv4Addr::to_bits))
 }
@@ -167,7 +167,7 @@ pub(super) fn chain(text: &Text, name: &str) -> BTreeMap<String, Key> {
     found
 }
 
-/// Returns the OSPF settings of a port that `protocols ospf` names.
+/// Returns the OSPF settings of a port that `protocols ospf` lists.
 fn statement_parts(text: &Text, name: &str) -> Parts {
     let mut found = Parts::new();
     let areas = block(text.nodes, &["protocols", "ospf"]).map_or(&[][..], |node| &node.inner);
