@@ -158,7 +158,7 @@ def test_a_network_without_a_known_path_is_one_error(perhop: Command, tmp_path: 
     ended = perhop("run", folder)
     assert ended.code == 2
     assert "no packet arrives: packets from B1 10.1.0.0/24 to B2 10.2.0.0/24 stop at B1" in ended.err
-    assert "give the routes of B1" in ended.err
+    assert "add the routes of B1" in ended.err
 
 
 @pytest.mark.parametrize(

@@ -341,7 +341,7 @@ def test_a_switch_runs_in_a_network(perhop: Command, tmp_path: Path) -> None:
     assert ended.code == 0, ended.err
     words = " ".join((ended.out + ended.err).split())
     assert "s1 Gi1/0/1 control" in words
-    assert "s1: the queues of Vlan10, which lose no packet in the run" in words
+    assert "s1: the queues of Vlan10, which drop no packets in the run" in words
 
 
 def test_queues_of_unknown_memory_are_not_proved_equal(perhop: Command, switch: Path) -> None:

@@ -159,7 +159,7 @@ def test_multicast_takes_no_unicast_route(perhop: Command, tmp_path: Path) -> No
     ended = perhop("trace", file, "--packet", "udp 10.1.0.5:5000 > 239.1.2.3:5000 dscp ef len 300")
     assert "no route to 239.1.2.3" in ended.out
     assert "waits" not in ended.out
-    assert "not looked at: the receivers of 239.1.2.3: multicast routing decides, not the routes" in ended.out
+    assert "not looked at: the receivers of 239.1.2.3: multicast routing determines them" in ended.out
 
 
 def test_the_first_address_of_a_subnet_of_two_is_a_host(perhop: Command, tmp_path: Path) -> None:

@@ -139,8 +139,8 @@ def test_the_tag_of_a_vlan_chooses_the_entrance(answer: Any, tag: str, enters: s
     ("tag", "words"),
     [
         ("vlan 30", "VLANs: 10 (GigabitEthernet0/1.10), 20 (GigabitEthernet0/1.20)"),
-        ("vlan 20", "several interfaces take packets of VLAN 20"),
-        ("vlan 10 in gi0/2.20", "no interface at GigabitEthernet0/2.20 takes packets of VLAN 10"),
+        ("vlan 20", "several interfaces receive packets of VLAN 20"),
+        ("vlan 10 in gi0/2.20", "no interface at GigabitEthernet0/2.20 receives packets of VLAN 10"),
         ("vlan 0", "vlan 0: write a number from 1 to 4094"),
     ],
 )
@@ -303,7 +303,7 @@ def test_the_source_or_the_only_input_policy_determines_the_entrance(answer: Any
         assert entrance["interface"] == "GigabitEthernet0/0"
         assert because in entrance["because"]
     found = answer(MARKING, "udp 10.0.1.1:1 > 10.0.0.2:2 dscp ef")
-    assert "the device sends it" in stages(found["paths"][0], "entrance")[0]["because"]
+    assert "the device itself sends the packet" in stages(found["paths"][0], "entrance")[0]["because"]
 
 
 def test_neighbors_of_a_single_file_are_listed(perhop: Command, tmp_path: Path) -> None:

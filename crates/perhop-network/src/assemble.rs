@@ -19,9 +19,9 @@ use crate::neighbors::{Neighbors, by_neighbor};
 use crate::options::{options, path_of};
 use crate::whole_port::{CarriedPort, whole_port};
 
-/// Returns the scenario `written` with its router configurations converted to policies, and the diagnostics
-/// about the configurations. `devices` reads the configurations. Positions of diagnostics refer to
-/// `document`.
+/// Returns the scenario `written`, in which policies replace the router configurations, and the diagnostics
+/// about the configurations. `devices` reads the configurations. The positions of the diagnostics are paths
+/// in `document`.
 pub(crate) fn assemble(
     devices: &Devices,
     document: &Document,
@@ -70,8 +70,8 @@ fn linked<'d>(device: &'d Device, named: &[&str]) -> BTreeSet<&'d str> {
     device.model.router.ports.iter().filter(is_end).map(|port| port.interface.as_str()).collect()
 }
 
-/// Whether a policy of the scenario may replace the queues of `port`: the queues are not modeled, or they are
-/// the default queues of a switch port.
+/// Whether a policy of the scenario may replace the queues of `port`. This is so if perhop does not model the
+/// queues, or if they are the default queues of a switch port.
 fn may_be_replaced(port: &Port) -> bool {
     let memory = port.output.queueing.as_ref().and_then(|queueing| queueing.memory.as_ref());
     let is_default = memory.is_some() && port.links.output.classes.is_empty();
@@ -97,11 +97,11 @@ impl<'a> Ports<'a> {
         Ports { all, named, by_interface, front_end: router.front_end }
     }
 
-    /// Returns the port with the name `written`, or with its full name in the language.
+    /// Returns the port whose name is `written`. Abbreviations of the configuration language are expanded.
     fn find(&self, written: &str) -> Result<&'a Port, String> {
         let full = self.front_end.interface_name(written);
         let of_interface = self.by_interface.get(full.as_str()).map_or(&[][..], Vec::as_slice);
-        // Abbreviations differ between languages, so an exact name comes first.
+        // The full name that an abbreviation means depends on the language, so an exact name has precedence.
         let named = |name: &str| self.named.get(name).copied();
         match (named(written).or_else(|| named(&full)), of_interface) {
             (Some(port), _) => Ok(port),
@@ -130,7 +130,8 @@ impl<'s, 'f> Assembly<'s, 'f> {
         self.found.push(self.document.diagnostic(Severity::Error, path, message).help(help));
     }
 
-    /// Reads the router `name` with the interfaces `named` in links; `None` if it cannot be read.
+    /// Reads the configuration of the router `name`, whose interfaces `named` occur in links; `None` if it
+    /// cannot be read.
     fn read(
         &mut self,
         name: &str,
@@ -162,7 +163,8 @@ impl<'s, 'f> Assembly<'s, 'f> {
         let file = configuration.file.as_ref().map(|file| self.base.join(file).display().to_string());
         let linked = linked(&read, named.map_or(&[], Vec::as_slice));
         let lines: Vec<&str> = text.trim_end_matches('\n').lines().collect();
-        // Many findings share one list of interfaces, so the result for each list is cached by its address.
+        // Many findings share one list of interfaces, so the result for each list is cached by the memory
+        // address of the list.
         let mut known: BTreeMap<*const String, bool> = BTreeMap::new();
         for finding in &findings(&read.model) {
             let is_elsewhere = finding.interfaces.as_ref().is_some_and(|interfaces| {
@@ -176,8 +178,8 @@ impl<'s, 'f> Assembly<'s, 'f> {
         Some(read)
     }
 
-    /// Reports a finding about a line. `lines` has the lines of the configuration. Later lines belong to
-    /// `add`.
+    /// Reports a finding about a line. `lines` contains the lines of the configuration file. Lines after them
+    /// belong to `add`.
     fn report(
         &mut self,
         path: &ValuePath,
@@ -237,7 +239,7 @@ impl<'s, 'f> Assembly<'s, 'f> {
         self.addresses(&placed);
     }
 
-    /// The configured port at an end of a link.
+    /// Returns the configured port at an end of a link.
     fn port<'r>(&mut self, end: LinkEnd, router: &Ports<'r>, written: Option<&str>) -> Option<&'r Port> {
         let names = || router.all.iter().map(|port| port.name.as_str());
         let Some(written) = written else {
@@ -259,7 +261,7 @@ impl<'s, 'f> Assembly<'s, 'f> {
         Some(port)
     }
 
-    /// Returns the port `written` under `key` of an interface.
+    /// Returns the port `written`, which is the value of `key` of an interface.
     fn found<'r>(&mut self, end: LinkEnd, router: &Ports<'r>, written: &str, key: &str) -> Option<&'r Port> {
         let found = router.find(written);
         let wrong = |full: String| {
@@ -297,8 +299,8 @@ impl<'s, 'f> Assembly<'s, 'f> {
         if let Some(framing) = port.wire.framing {
             link.framing.get_or_insert(framing);
         }
-        // The sender chooses the fragment size by its own bandwidth. An end without a configured bandwidth
-        // would send longer fragments.
+        // The sender determines the fragment size from its own bandwidth. With the headers of an end without
+        // a bandwidth, fragments would be longer.
         let most = |headers: &HeaderStack| headers.fragmentation().map_or(u32::MAX, |cut| cut.most());
         if link.headers.is_empty() || most(&port.wire.headers) < most(&link.headers) {
             link.headers = port.wire.headers.into();
@@ -335,7 +337,7 @@ impl<'s, 'f> Assembly<'s, 'f> {
         self.error(&end.path().join("name"), message, help);
     }
 
-    /// Reports properties that both the scenario and the configuration set.
+    /// Reports properties that are set in both the scenario and the configuration.
     fn refuse_contradictions(&mut self, end: LinkEnd, port: &Port) {
         let link = &self.scenario.links[end.link];
         let InterfaceConfig { input, output, ring, rate, mtu, adjust_mss, .. } =
@@ -416,8 +418,9 @@ fn mask(length: u8) -> u32 {
     u32::MAX.checked_shl(32 - u32::from(length.min(32))).unwrap_or(0)
 }
 
-/// Returns the first free host address of a subnet, excluding the network and the broadcast address.
-/// `free_from` caches the first possibly free address of each subnet, so each address is tried once.
+/// Returns the lowest free host address of a subnet, except the network address and the broadcast address.
+/// `free_from` caches the lowest address of each subnet that may be free, so that each address is tried only
+/// once.
 fn first_free(
     own: InterfaceAddress,
     used: &BTreeSet<IpAddr>,

@@ -20,7 +20,7 @@ use crate::forwarding::{Table, addresses};
 use crate::given::Given;
 use crate::trace::{Answer, TraceOptions, TracedDevice, trace, words};
 
-/// A device with its text, and additional routes.
+/// A device with its text and with routes that are not in its text.
 pub struct NetworkDevice<'a> {
     source: Source<'a>,
     given: Given,
@@ -29,7 +29,7 @@ pub struct NetworkDevice<'a> {
 /// The origin of a device.
 enum Source<'a> {
     Configuration(Box<Configured<'a>>),
-    /// A node of a scenario. It has no configuration text.
+    /// A node of a scenario, which has no configuration text.
     Node(Router),
 }
 
@@ -39,26 +39,25 @@ struct Configured<'a> {
     front_end: &'a dyn FrontEnd,
     text: String,
     options: ParseOptions,
-    /// The lines of classes. The text is read again for them, so only the first question that needs them does
-    /// so.
+    /// The lines of classes. They need a second pass over the text, which is done on first use.
     class_lines: OnceLock<Option<Box<dyn ClassLines>>>,
 }
 
 /// A neighbor of a device in its configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Neighbor {
-    /// The interface that leads there.
+    /// The interface that leads to the neighbor.
     pub interface: String,
-    /// Its address; `None` for the hosts of a subnet.
+    /// The address of the neighbor; `None` for the hosts of a subnet.
     pub address: Option<IpAddr>,
-    /// The subnet that it shares with the device.
+    /// The subnet that the neighbor shares with the device.
     pub subnet: Option<String>,
     /// The line that names the neighbor or its subnet.
     pub line: usize,
 }
 
 impl<'a> NetworkDevice<'a> {
-    /// Reads the configuration of a single device; its neighbors are inferred.
+    /// Reads the configuration of a single device, whose neighbors are then inferred.
     ///
     /// # Errors
     /// An option is invalid, or perhop does not simulate the system.
@@ -102,8 +101,8 @@ impl<'a> NetworkDevice<'a> {
         self.model().and_then(DeviceModel::refusal)
     }
 
-    /// Returns the node `name` of a resolved scenario. Its ports have the names of the neighbors, and its
-    /// routes lead to the hosts.
+    /// Returns the node `name` of a resolved scenario as a device. Its ports have the names of the neighbors,
+    /// and its routes lead to the hosts.
     ///
     /// # Errors
     /// There is no such node, or a link ends at a node that does not exist.
@@ -160,12 +159,12 @@ impl<'a> NetworkDevice<'a> {
         Ok(())
     }
 
-    /// Returns the facts about forwarding that are not in the configuration, for changes.
+    /// Returns a mutable reference to the facts about forwarding that are not in the configuration.
     pub(crate) fn given_mut(&mut self) -> &mut Given {
         &mut self.given
     }
 
-    /// Returns the device.
+    /// Returns the router of the device model.
     pub(crate) fn router(&self) -> &Router {
         match &self.source {
             Source::Configuration(own) => &own.model.router,
@@ -180,12 +179,12 @@ impl<'a> NetworkDevice<'a> {
         }
     }
 
-    /// Returns the model of its configuration; `None` for a node of a scenario.
+    /// Returns the model of the configuration; `None` for a node of a scenario.
     pub fn model(&self) -> Option<&DeviceModel> {
         self.configured().map(|own| &own.model)
     }
 
-    /// Returns the text of its configuration and the options for reading it; `None` for a node of a scenario.
+    /// Returns the text of the configuration and the options for reading it; `None` for a node of a scenario.
     pub fn configuration(&self) -> Option<(&str, &ParseOptions)> {
         self.configured().map(|own| (own.text.as_str(), &own.options))
     }
@@ -199,14 +198,15 @@ impl<'a> NetworkDevice<'a> {
         self.model().map_or(&[], |model| &model.lines)
     }
 
-    /// Generates the lines of the text with their numbers, without comments and empty ones.
+    /// Generates the lines of the text with their numbers, without comments and empty lines.
     pub(crate) fn numbered_lines(&self) -> impl Iterator<Item = (usize, &str)> {
         let comment = self.model().map_or('!', |model| model.comment);
         let lines = self.lines().iter().filter(move |line| !line.is_blank(comment));
         lines.map(|line| (line.number, line.text.trim_end()))
     }
 
-    /// Returns the line that begins with the words of `command` in the block of a first line.
+    /// Returns the line that begins with the words of `command`, in the block that begins at the line
+    /// `first`.
     pub(crate) fn line_in_block(&self, first: usize, command: &str) -> Option<usize> {
         let depth = |line: &Line| line.text.len() - line.text.trim_start().len();
         let lines = self.lines().get(first.checked_sub(1)?..)?;
@@ -224,7 +224,7 @@ impl<'a> NetworkDevice<'a> {
         Table { router: self.router(), given: &self.given }
     }
 
-    /// Whether a computed or given route has exactly this subnet as its destination.
+    /// Whether the device has a computed or additional route to exactly this subnet.
     pub(crate) fn has_learned(&self, vrf: Option<&str>, subnet: Prefix) -> bool {
         self.given.has_exactly(vrf, subnet)
     }
@@ -237,12 +237,12 @@ impl<'a> NetworkDevice<'a> {
         own.class_lines.get_or_init(read).as_deref()
     }
 
-    /// Returns a line of the text without surrounding spaces.
+    /// Returns the text of a line without surrounding spaces.
     pub(crate) fn line_text(&self, line: usize) -> &str {
         self.lines().get(line.wrapping_sub(1)).map_or("", |line| line.text.trim())
     }
 
-    /// Returns the port called `written`, which may be abbreviated as its language allows.
+    /// Returns the port called `written`. The name may be abbreviated as the configuration language allows.
     ///
     /// # Errors
     /// There is no such interface.
@@ -258,7 +258,8 @@ impl<'a> NetworkDevice<'a> {
         })
     }
 
-    /// Returns the port for packets with a VLAN tag: any port, or `named` and its sub-interfaces.
+    /// Returns the port that receives packets with a VLAN tag, among all ports or among `named` and its
+    /// sub-interfaces.
     ///
     /// # Errors
     /// There is no such port, or several.
@@ -278,20 +279,20 @@ impl<'a> NetworkDevice<'a> {
                     .filter_map(|port| Some(format!("{} ({})", outer_tag(port)?, port.name)))
                     .collect();
                 let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-                let message = format!("no interface{at} takes packets of VLAN {vlan}");
+                let message = format!("no interface{at} receives packets of VLAN {vlan}");
                 Err(ConfigError::new("packet", message).help(format!("VLANs: {known}")))
             }
             several => {
                 let names: Vec<&str> = several.iter().map(|port| port.name.as_str()).collect();
-                let message = format!("several interfaces{at} take packets of VLAN {vlan}");
+                let message = format!("several interfaces{at} receive packets of VLAN {vlan}");
                 Err(ConfigError::new("packet", message)
                     .help(format!("write `in` one of {}", names.join(", "))))
             }
         }
     }
 
-    /// Returns the paths of a packet in the notation of [`PacketText`] that arrives at the port `at` and
-    /// leaves through the port `out`, if given.
+    /// Returns the paths of a packet, written in the notation of [`PacketText`], that arrives at the port
+    /// `at` and leaves through the port `out`. Without `at` and `out`, the routes determine the ports.
     ///
     /// # Errors
     /// The packet cannot be read, there is no such port, or [`trace()`] fails.
@@ -324,13 +325,13 @@ impl<'a> NetworkDevice<'a> {
 
     /// Returns the unmodeled lines that affect packets at one of `interfaces`, with their reasons.
     pub fn open_lines(&self, interfaces: &[String]) -> Vec<String> {
-        let near = |open: &&OpenLine| open.concerns(|name| interfaces.iter().any(|one| one == name));
+        let near = |open: &&OpenLine| open.concerns(|name| interfaces.iter().any(|own| own == name));
         let open = self.model().into_iter().flat_map(|model| &model.open_lines).filter(near);
         open.filter_map(|open| words(self.lines(), open.line)).collect()
     }
 
-    /// Returns the neighbors in the configuration: next hops of routes, and hosts of subnets without a next
-    /// hop.
+    /// Returns the neighbors that the configuration contains: the next hops of routes, and the hosts of
+    /// subnets without a next hop.
     pub fn neighbors(&self) -> Vec<Neighbor> {
         let mut found = Vec::new();
         for port in self.router().ports.iter().filter(|port| is_interface(port)) {
@@ -360,8 +361,8 @@ impl<'a> NetworkDevice<'a> {
     }
 }
 
-/// Returns the VLAN of a port. The outermost tag of a frame selects the port, and headers are listed from the
-/// innermost.
+/// Returns the outermost VLAN tag of a port, which selects the port of a frame. The port lists its headers
+/// from the innermost to the outermost.
 pub(crate) fn outer_tag(port: &Port) -> Option<u16> {
     let mut tags = port.wire.headers.headers().iter().filter_map(|header| match header {
         Header::Vlan(tag) => Some(tag.id),

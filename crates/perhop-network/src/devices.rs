@@ -14,14 +14,14 @@ pub struct Device<'a> {
     pub front_end: &'a dyn FrontEnd,
 }
 
-/// A text with its options, and the device that it configures.
+/// A text that was read with options, and the device that the text configures.
 struct Known<'a> {
     text: String,
     options: ParseOptions,
     device: Device<'a>,
 }
 
-/// Reads each text with the same options only once.
+/// A cache that reads each text with the same options only once.
 pub struct Devices<'a> {
     front_ends: FrontEnds<'a>,
     known: Mutex<Vec<Known<'a>>>,
@@ -39,7 +39,7 @@ impl<'a> Devices<'a> {
     /// An option is invalid: its path begins at a field of [`ParseOptions`].
     pub fn read(&self, text: &str, options: &ParseOptions) -> Result<Device<'a>, ConfigError> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(one) = known.iter().find(|one| one.text == text && one.options == *options) {
+        if let Some(one) = known.iter().find(|entry| entry.text == text && entry.options == *options) {
             return Ok(one.device.clone());
         }
         let front_end = self.front_ends.choose(text, options.platform.as_deref())?;
@@ -48,7 +48,7 @@ impl<'a> Devices<'a> {
         Ok(device)
     }
 
-    /// Returns the number of texts that were read.
+    /// Returns the number of texts that were read so far.
     pub fn reads(&self) -> usize {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).len()
     }

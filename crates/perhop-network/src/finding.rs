@@ -13,14 +13,14 @@ const NAMED: usize = 4;
 pub(crate) struct Finding {
     /// The rule, which determines the severity.
     pub(crate) rule: &'static Rule,
-    /// Line of the text, from 1; the lines of `add` follow it.
+    /// The number of the line, from 1. The lines of `add` follow the lines of the text.
     pub(crate) line: usize,
-    /// The affected interfaces; `None` for the whole router. An error that affects no interface on a link of
-    /// the scenario is reported as a warning.
+    /// The affected interfaces; `None` for the whole router. An error is reported as a warning if none of its
+    /// interfaces is on a link of the scenario.
     pub(crate) interfaces: Option<Arc<[String]>>,
-    /// The fault, in one sentence.
+    /// The description of the fault, one sentence.
     pub(crate) message: String,
-    /// The correction, or the simulated substitute.
+    /// The correction, or the behavior that is simulated instead.
     pub(crate) help: String,
 }
 
@@ -49,7 +49,7 @@ fn not_simulated(all: &[Line]) -> Option<Finding> {
         LineState::NotModelled => &rules::COMMAND_NOT_MODELLED,
         _ => &rules::COMMAND_UNKNOWN,
     };
-    // Lines with equal text are named once, with their number.
+    // Lines with equal text are named once, with the count of these lines.
     let mut texts: Vec<(&str, usize)> = Vec::new();
     for line in &lines {
         let text = line.text.trim();

@@ -9,12 +9,12 @@ use perhop_qos::classifier::Prefix;
 
 use crate::given::Given;
 
-/// Limit on recursive lookups of next hops for one destination.
+/// Limit on the recursive lookups of next hops for one destination.
 const MOST_LOOKUPS: usize = 8;
-/// A route of this distance is never used (Cisco, "Route selection in Cisco routers").
+/// The distance of a route that is never used (Cisco, "Route selection in Cisco routers").
 const UNUSABLE: u8 = u8::MAX;
 
-/// The routes of a device: connected, static, and given by the caller.
+/// The routes of a device: connected and static routes, and routes that are not in the configuration.
 #[derive(Clone, Copy, Debug)]
 pub struct Table<'a> {
     /// The device.
@@ -23,21 +23,21 @@ pub struct Table<'a> {
     pub(crate) given: &'a Given,
 }
 
-/// The decision on a destination.
+/// The forwarding decision for a destination.
 #[derive(Clone, Debug)]
 pub enum Decision<'a> {
     /// The packet is for the device itself.
     Own {
-        /// The port with its address.
+        /// The port that has the destination address.
         port: &'a Port,
         /// The address.
         address: InterfaceAddress,
     },
-    /// The packet leaves.
+    /// The packet leaves through a port.
     Leaves(Exit<'a>),
     /// A route discards the packet.
     Discarded(&'a Route),
-    /// No route is known, or the next hop of the route is not known.
+    /// No route is known, or the next hop of the route is unknown.
     Unknown(Option<&'a Route>),
 }
 
@@ -50,15 +50,15 @@ pub struct Exit<'a> {
     pub origin: Origin,
     /// The prefix of the route; `None` for a subnet with an invalid prefix.
     pub prefix: Option<String>,
-    /// The next hop; `None` if the destination is in the subnet, or if the route names no next hop.
+    /// The next hop; `None` if the destination is in the subnet of the port, or if the route has no next hop.
     pub next_hop: Option<IpAddr>,
-    /// The last next hop on the way to `next_hop` that is not a neighbor of the device.
+    /// The last next hop that is not a neighbor of the device and whose route leads to `next_hop`.
     pub far: Option<IpAddr>,
-    /// The deciding lines: the route, and the routes that resolve its next hop.
+    /// The lines that determine the decision: the route, and the routes that resolve its next hop.
     pub lines: Vec<usize>,
-    /// Number of further routes with the same prefix length and distance.
+    /// The number of other routes with the same prefix length and distance.
     pub equals: usize,
-    /// Whether the route depends on a test.
+    /// Whether the route is in use only if a test succeeds.
     pub is_conditional: bool,
 }
 
@@ -69,7 +69,7 @@ pub enum Origin {
     Connected,
     /// A static route.
     Static,
-    /// A route that the caller gives.
+    /// A route from the user or from an output of the device.
     Given,
     /// The shortest path of a routing protocol.
     Computed(RoutingProtocol),
@@ -89,22 +89,23 @@ enum Kind<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// Returns the table of a device without facts outside of its configuration.
+    /// Returns the routing table of a device whose configuration is the only source of facts.
     pub fn configured(router: &'a Router) -> Table<'a> {
         Table { router, given: Given::nothing() }
     }
 
-    /// Returns the decision on `destination` in a routing table; `None` is the global one.
+    /// Returns the decision for `destination` in a routing table. The VRF `None` is the global table.
     pub fn decide(&self, vrf: Option<&str>, destination: IpAddr) -> Decision<'a> {
         self.look_up(vrf, destination, u8::MAX, MOST_LOOKUPS)
     }
 
-    /// Returns the decision on packets of `prefix` in the global table, without routes to longer prefixes.
+    /// Returns the decision for all packets of `prefix` in the global table. Ignores routes to longer
+    /// prefixes.
     pub(crate) fn decide_prefix(&self, prefix: Prefix) -> Decision<'a> {
         self.look_up(None, prefix.network(), prefix.length(), MOST_LOOKUPS)
     }
 
-    /// Iterates over the ports that are up in a routing table.
+    /// Generates the ports of a routing table that are up.
     pub fn ports(&self, vrf: Option<&str>) -> impl Iterator<Item = &'a Port> {
         let router = self.router;
         router.ports.iter().filter(move |port| is_in(port, vrf) && is_up(router, port))
@@ -118,7 +119,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Returns the decision on a destination by prefixes of at most `longest` bits.
+    /// Returns the decision for a destination, among routes whose prefix has at most `longest` bits.
     fn look_up(&self, vrf: Option<&str>, destination: IpAddr, longest: u8, lookups: usize) -> Decision<'a> {
         let mut best: Option<Candidate> = None;
         for port in self.router.ports.iter().filter(|port| is_in(port, vrf)) {
@@ -156,8 +157,8 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Resolves a route. `None` if the device does not use it, because its port is down or its next hop is
-    /// unknown.
+    /// Resolves a route; `None` if the device does not use the route, because its port is down or its next
+    /// hop is unknown.
     fn follow(&self, route: &'a Route, vrf: Option<&str>, lookups: usize) -> Option<Kind<'a>> {
         let exit = |port, next_hop| Exit {
             port,
@@ -209,7 +210,7 @@ pub fn addresses(port: &Port) -> impl Iterator<Item = InterfaceAddress> {
     port.addresses.iter().chain(&port.forwarding.addresses6).copied()
 }
 
-/// Whether the port and its interface are up.
+/// Whether a port and its physical interface are up.
 pub(crate) fn is_up(router: &Router, port: &Port) -> bool {
     let parent = port.forwarding.parent.as_ref();
     let parent = parent.and_then(|name| router.ports.iter().find(|other| other.interface == *name));
@@ -230,7 +231,8 @@ fn connected(port: &Port, address: InterfaceAddress) -> Candidate<'_> {
     Candidate { length: address.prefix_length, distance: 0, kind: Kind::Leaves(exit) }
 }
 
-/// Keeps the better candidate: the longer prefix, then the smaller distance.
+/// Replaces `best` by `other` if `other` has a longer prefix, or the same prefix length and a smaller
+/// distance.
 fn choose<'a>(best: &mut Option<Candidate<'a>>, other: Candidate<'a>) {
     let rank = |one: &Candidate| (one.length, std::cmp::Reverse(one.distance));
     match best {

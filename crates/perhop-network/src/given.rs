@@ -8,7 +8,7 @@ use perhop_device::{
 };
 use perhop_qos::classifier::Prefix;
 
-/// Routes that a device learns or that the user gives, and the outer destinations of its tunnels.
+/// Routes that the device learns or that the user wrote, and the outer destinations of tunnels.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Given {
     tables: Vec<(Option<String>, GivenTable)>,
@@ -18,24 +18,24 @@ pub(crate) struct Given {
 /// The additional routes of one routing table.
 #[derive(Clone, Debug, Default)]
 struct GivenTable {
-    /// The routes, sorted by prefix. A large network has a million of them, which take twice the memory in a
-    /// map.
+    /// The routes, sorted by prefix. A large network has a million of them, and a map would need twice the
+    /// memory.
     routes: Vec<Route>,
-    /// The lengths of the prefixes.
+    /// The prefix lengths that occur in the routes.
     lengths: BTreeSet<u8>,
-    /// Whether the user gave them. The user's routes replace computed ones.
+    /// Whether the user or an output of the device provides the routes. Such routes replace computed routes.
     is_given: bool,
-    /// The protocols whose routes are computed.
+    /// The protocols whose routes perhop computed.
     computed: Vec<RoutingProtocol>,
-    /// The subnets of the ports that are up; `None` unless the device printed the whole table.
+    /// The subnets of ports that are up; `None` unless the device printed the whole table.
     connected: Option<BTreeSet<Prefix>>,
 }
 
-/// The empty set of facts, for a device of which only the configuration is known.
+/// The empty set of facts, for a device with only a configuration.
 static NOTHING: Given = Given { tables: Vec::new(), tunnel_maps: BTreeMap::new() };
 
 impl Given {
-    /// Returns the facts as text for a comparison: the routing tables from the user or the device, and the
+    /// Returns the facts as text for comparison: the routing tables that perhop did not compute, and the
     /// tunnels.
     pub(crate) fn facts(&self) -> String {
         let given: Vec<_> = self.tables.iter().filter(|(_, table)| table.is_given).collect();
@@ -44,7 +44,7 @@ impl Given {
 }
 
 impl GivenTable {
-    /// Adds routes, behind the known routes of their prefixes.
+    /// Adds routes. Among routes with the same prefix, the new routes are last.
     fn add(&mut self, routes: impl IntoIterator<Item = Route>) {
         let known = self.routes.len();
         self.routes.extend(routes);
@@ -69,7 +69,7 @@ impl GivenTable {
 }
 
 impl Given {
-    /// Returns no facts.
+    /// Returns the empty set of facts.
     pub(crate) fn nothing() -> &'static Given {
         &NOTHING
     }
@@ -87,7 +87,7 @@ impl Given {
         &mut self.tables[place].1
     }
 
-    /// Adds the routes of a routing protocol, unless better routes are known.
+    /// Adds the routes that perhop computed for a routing protocol, except in tables whose routes are given.
     pub(crate) fn add_computed(&mut self, routes: Vec<Route>) {
         let mut by_table: BTreeMap<Option<String>, Vec<Route>> = BTreeMap::new();
         for route in routes {
@@ -104,13 +104,13 @@ impl Given {
         }
     }
 
-    /// Adds a route of the user. The table of this route then has no computed routes.
+    /// Adds a route from the user. The computed routes of its table are removed.
     pub(crate) fn add(&mut self, route: Route) {
         let vrf = route.vrf.clone();
         self.replaced(vrf.as_deref()).add([route]);
     }
 
-    /// Adds a table that the device printed.
+    /// Adds a routing table that the device printed.
     pub(crate) fn add_shown(&mut self, vrf: Option<&str>, shown: &ShownTable) {
         let table = self.replaced(vrf);
         table.add(shown.routes.iter().cloned());
@@ -127,7 +127,7 @@ impl Given {
         table
     }
 
-    /// Iterates over the additional routes to a destination.
+    /// Generates the additional routes to a destination.
     pub(crate) fn routes(&self, vrf: Option<&str>, to: IpAddr) -> impl Iterator<Item = &Route> {
         let table = self.table(vrf);
         table.into_iter().flat_map(move |table| {
@@ -139,45 +139,45 @@ impl Given {
         })
     }
 
-    /// Whether an additional route has exactly this destination.
+    /// Whether an additional route has exactly this prefix.
     pub(crate) fn has_exactly(&self, vrf: Option<&str>, subnet: Prefix) -> bool {
         self.table(vrf).is_some_and(|table| !table.routes_of(subnet).is_empty())
     }
 
-    /// Whether the user gave the routes of a table.
+    /// Whether the routes of a table come from the user or from an output of the device.
     pub(crate) fn is_given(&self, vrf: Option<&str>) -> bool {
         self.table(vrf).is_some_and(|table| table.is_given)
     }
 
-    /// Whether the device printed the table. It then has no other routes.
+    /// Whether the device printed the table. The table then contains no other routes.
     pub(crate) fn is_shown(&self, vrf: Option<&str>) -> bool {
         self.table(vrf).is_some_and(|table| table.connected.is_some())
     }
 
-    /// Whether the device can reach the subnet of a port: not if the device printed a table without this
-    /// subnet.
+    /// Whether the subnet of a port can be connected. This is false if the device printed the whole table and
+    /// this subnet is not in it.
     pub(crate) fn may_be_connected(&self, vrf: Option<&str>, subnet: Option<Prefix>) -> bool {
         let connected = self.table(vrf).and_then(|table| table.connected.as_ref());
         connected.is_none_or(|connected| subnet.is_none_or(|subnet| connected.contains(&subnet)))
     }
 
-    /// Whether routes of a protocol are computed.
+    /// Whether perhop computed the routes of a protocol.
     pub(crate) fn computes(&self, protocol: RoutingProtocol) -> bool {
         self.tables.iter().any(|(_, table)| table.computed.contains(&protocol))
     }
 
-    /// Sets the outer destinations that the device learns for a tunnel.
+    /// Sets the outer destinations that the device learns for a tunnel at run time.
     pub(crate) fn set_tunnel_maps(&mut self, port: &str, maps: Vec<TunnelMap>) {
         self.tunnel_maps.insert(port.to_owned(), maps);
     }
 
-    /// Returns the outer destination of packets to a next hop in a tunnel, which the device learns.
+    /// Returns the outer destination that the device learned for packets to a next hop in a tunnel.
     pub(crate) fn tunnel_map(&self, port: &str, next_hop: IpAddr) -> Option<TunnelMap> {
         self.tunnel_maps.get(port)?.iter().find(|map| map.inside == next_hop).copied()
     }
 
     /// Returns the most specific additional route to a destination, if it has a next hop. If the table has no
-    /// route to the next hop, it is a router of a VPN, which the device reaches by labels.
+    /// route to the next hop, the next hop is a router of a VPN, which the device reaches by labels.
     pub(crate) fn far_route(&self, vrf: Option<&str>, to: IpAddr) -> Option<(&Route, IpAddr)> {
         let route = self.routes(vrf, to).max_by_key(|route| route.prefix.length())?;
         match route.via {

@@ -1,12 +1,12 @@
-//! Devices in a network: the configurations of a scenario's routers at its links, and the paths of packets
-//! through devices.
+//! Devices in a network: configurations of the routers of a scenario, and the paths of packets through
+//! devices.
 //!
 //! ```text
 //! RouterConfiguration → FrontEnd::parse → DeviceModel → policies, rates, framings and rings of the scenario
 //! DeviceModel → forwarding::Table → trace::trace → paths, stage by stage
 //! ```
 //!
-//! This layer depends on the device model and on scenarios, but on no vendor and no engine.
+//! This layer depends on the device model and on scenarios. It does not depend on a vendor or an engine.
 
 mod assemble;
 mod device;
@@ -33,7 +33,7 @@ pub use whole_port::{
     CarriedPort, different_wires, has_classes, has_input_policy, has_nodes, has_output_policy, whole_port,
 };
 
-/// Applies configurations in the languages of some front ends.
+/// The configurations of a network, in the languages of some front ends.
 pub struct Network<'a>(pub FrontEnds<'a>);
 
 impl Assembler for Network<'_> {

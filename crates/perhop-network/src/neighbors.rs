@@ -1,4 +1,4 @@
-//! [`by_neighbor`]: replaces the names of interfaces in a policy by the names of their neighbors.
+//! [`by_neighbor`]: replaces the names of interfaces in a policy by the names of neighbors.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,11 @@ use perhop_qos::policy::{PolicyConfig, QueueingConfig};
 /// The neighbors of a node by the names of its ports and interfaces.
 pub(crate) type Neighbors<'a> = BTreeMap<&'a str, &'a str>;
 
-/// Replaces names of interfaces by the names of their neighbors, because a scenario names interfaces after
-/// their neighbors.
+/// Replaces the names of interfaces in a policy by the names of neighbors, because a scenario names
+/// interfaces after their neighbors.
 pub(crate) fn by_neighbor(policy: &mut PolicyConfig, neighbors: &Neighbors) {
     let rename = |condition: &mut MatchConfig| rename(condition, neighbors);
-    policy.conditioners.iter_mut().filter_map(|one| one.matches.as_mut()).for_each(rename);
+    policy.conditioners.iter_mut().filter_map(|stage| stage.matches.as_mut()).for_each(rename);
     if let Some(queueing) = &mut policy.queueing {
         in_classes(queueing, neighbors);
     }

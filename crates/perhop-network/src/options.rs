@@ -9,7 +9,7 @@ use perhop_scenario::{PlatformConfig, RouterConfiguration};
 /// Returns the options with which a front end reads `configuration`.
 ///
 /// # Errors
-/// A setting is given twice: by its own key and in `settings`. The path begins at a field of
+/// A setting has two values: one in its own key and one in `settings`. The path begins at a field of
 /// [`ParseOptions`].
 pub fn options(configuration: &RouterConfiguration) -> Result<ParseOptions, ConfigError> {
     let platform = &configuration.platform;
@@ -37,7 +37,7 @@ pub fn options(configuration: &RouterConfiguration) -> Result<ParseOptions, Conf
     })
 }
 
-/// Returns the settings that have their own key in a scenario, with their names in
+/// Returns the settings that have their own key in a scenario. The names are those of
 /// [`ParseOptions::settings`].
 fn aliases(platform: &PlatformConfig) -> [(&'static str, Option<String>); 3] {
     [

@@ -1,4 +1,4 @@
-//! The rules about networks of devices. The page of each is the file of its name in `rules/`.
+//! The rules about networks of devices. The page of a rule is the file with its name in `rules/`.
 
 perhop_lint::declare_rules! {
     NETWORK_ACCESS_LIST_DENIES = "network-access-list-denies" Warning;

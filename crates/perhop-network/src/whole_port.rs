@@ -8,7 +8,7 @@ use perhop_qos::scheduler::{SchedulerConfig, ShareConfig};
 /// The name of the only queue of a port without a policy.
 const PLAIN_QUEUE: &str = "fifo";
 
-/// IP bytes of a packet that no link fragments.
+/// The size of a packet that no link fragments, IP bytes.
 const SHORT_PACKET: u64 = 40;
 
 /// A tunnel or sub-interface that sends through another port.
@@ -16,16 +16,16 @@ const SHORT_PACKET: u64 = 40;
 pub struct CarriedPort<'a> {
     /// The tunnel or sub-interface.
     pub port: &'a Port,
-    /// The destinations of its packets.
+    /// The destinations of packets that use this tunnel or sub-interface.
     pub destinations: &'a [Prefix],
 }
 
-/// Whether packets that enter at a port are marked or policed.
+/// Whether a port marks or polices arriving packets.
 pub fn has_input_policy(port: &Port) -> bool {
     port.conditions_input()
 }
 
-/// Whether packets that leave via a port are classified, marked, policed or shaped.
+/// Whether a port classifies, marks, polices or shapes departing packets.
 pub fn has_output_policy(port: &Port) -> bool {
     port.conditions_output() || has_classes(port)
 }
@@ -39,9 +39,10 @@ pub fn has_classes(port: &Port) -> bool {
 /// Returns the port `below` with the output policies of `carried`. Each policy applies to packets to the
 /// destinations of its port.
 ///
-/// Each carried port becomes a class with the queues of its policy. These classes share a congested wire
-/// equally. The policy of `below` applies to packets to all other destinations. If headers or MTUs differ,
-/// the values of the first carried port apply ([`different_wires`]).
+/// Each carried port becomes a class with the queues of its policy. When the wire is congested, these classes
+/// share it equally. The policy of `below` applies to packets to all other destinations. If the headers or
+/// MTUs of the carried ports differ, the result has the values of the first carried port
+/// ([`different_wires`]).
 pub fn whole_port(below: &Port, carried: &[CarriedPort]) -> Port {
     let mut output = PolicyConfig::default();
     let mut classes = Vec::new();
@@ -75,8 +76,8 @@ pub fn whole_port(below: &Port, carried: &[CarriedPort]) -> Port {
     Port { output, wire, addresses, attachments: None, ..below.clone() }
 }
 
-/// Whether the queues of a port are inside a node. The ports above it are then inner nodes with their own
-/// guarantees and weights.
+/// Whether the queues of a port are inside a scheduler node. The carried ports then become inner nodes with
+/// their own guarantees and weights.
 pub fn has_nodes(below: &Port) -> bool {
     tree_of(below).is_some()
 }
@@ -88,8 +89,8 @@ fn tree_of(below: &Port) -> Option<&ClassConfig> {
     queueing.classes.first().filter(|_| is_tree && queueing.classes.len() == 1)
 }
 
-/// Places the classes of the carried ports as nodes inside `root`, the class of the common port. Merges nodes
-/// with the same name that contain several carried ports.
+/// Puts the classes of the carried ports as nodes inside `root`, the class of the common port. Nodes with the
+/// same name that contain several carried ports are merged.
 fn hierarchy(root: &ClassConfig, classes: Vec<ClassConfig>) -> QueueingConfig {
     let mut nodes: Vec<ClassConfig> = Vec::new();
     for class in classes {
@@ -111,7 +112,8 @@ fn hierarchy(root: &ClassConfig, classes: Vec<ClassConfig>) -> QueueingConfig {
     QueueingConfig { scheduler, classes: vec![root], ..QueueingConfig::default() }
 }
 
-/// Returns the properties in which the wires of carried ports differ. The common port has only one wire.
+/// Returns the properties in which the wires of carried ports differ. The common port can have only one value
+/// of each property.
 pub fn different_wires(carried: &[CarriedPort]) -> Vec<&'static str> {
     let differs = |is_same: fn(&Port, &Port) -> bool| {
         carried.windows(2).any(|pair| !is_same(pair[0].port, pair[1].port))
@@ -133,8 +135,8 @@ fn bytes_of_headers(port: &Port) -> u64 {
 /// Returns the condition for packets to the destinations of a carried port. A packet belongs to the carried
 /// port with the longest matching prefix.
 fn destinations_of(own: CarriedPort, carried: &[CarriedPort]) -> MatchConfig {
-    let others = carried.iter().filter(|one| one.port.name != own.port.name);
-    let others: Vec<Prefix> = others.flat_map(|one| one.destinations).copied().collect();
+    let others = carried.iter().filter(|other| other.port.name != own.port.name);
+    let others: Vec<Prefix> = others.flat_map(|other| other.destinations).copied().collect();
     let inside = |outer: &Prefix| -> Vec<Prefix> {
         let is_inside = |one: &&Prefix| one.length() > outer.length() && outer.contains(one.address().into());
         others.iter().filter(is_inside).copied().collect()
@@ -155,8 +157,8 @@ fn to(destinations: Vec<Prefix>) -> MatchConfig {
     MatchConfig { destination: Some(OneOrMany(destinations)), ..MatchConfig::default() }
 }
 
-/// Adds the conditioners of a policy, restricted to packets that meet `condition`. Their names begin with the
-/// name of the port.
+/// Adds the conditioners of a policy, restricted to packets that meet `condition`. The names of the added
+/// conditioners begin with the name of the port.
 fn add_conditioners(output: &mut PolicyConfig, port: &str, policy: &PolicyConfig, condition: &MatchConfig) {
     for (index, stage) in policy.conditioners.iter().enumerate() {
         let own = stage.name.clone().unwrap_or_else(|| index.to_string());
@@ -171,7 +173,7 @@ fn add_conditioners(output: &mut PolicyConfig, port: &str, policy: &PolicyConfig
 }
 
 /// Returns a class with the queues of a port. If the policy has only one outermost class, the result replaces
-/// it. A node of guarantee-excess keeps its name and its share.
+/// this class. A node of a guarantee-excess scheduler keeps its name and share.
 fn class_of(port: &Port, matches: Option<MatchConfig>) -> ClassConfig {
     let queueing = port.output.queueing.as_ref();
     let is_node = queueing.is_some_and(|own| own.scheduler == SchedulerConfig::GuaranteeExcess);
@@ -185,7 +187,8 @@ fn class_of(port: &Port, matches: Option<MatchConfig>) -> ClassConfig {
     ClassConfig { name: port.name.clone(), matches, share: ShareConfig::default(), ..class }
 }
 
-/// Returns the node of a carried port, restricted to packets that meet `matches`, including all inner nodes.
+/// Returns the scheduler node of a carried port and all its inner nodes, restricted to packets that meet
+/// `matches`.
 fn node_of(class: &ClassConfig, matches: Option<&MatchConfig>) -> ClassConfig {
     let mut node = ClassConfig { matches: matches.cloned(), ..class.clone() };
     if let Some(inner) = &mut node.queueing {

@@ -1,4 +1,4 @@
-//! [`print_configured`]: outputs of a device that show its configuration, without a run.
+//! [`print_configured`]: outputs of a device that show its configuration. They need no run.
 
 use perhop_device::show::{ConfiguredCommand, ShownObject, Shows};
 use perhop_device::{FrontEnds, ParseOptions};
@@ -9,11 +9,11 @@ use serde::Serialize;
 /// The output of a command for a device.
 #[derive(Clone, Debug, Serialize)]
 pub struct ConfiguredOutput {
-    /// The host name of the device, if configured.
+    /// The host name of the device, if it is configured.
     pub hostname: Option<String>,
-    /// Its platform.
+    /// The platform of the device.
     pub profile: String,
-    /// Its objects, or the one with the requested name.
+    /// The objects of the configuration, or the object with the requested name.
     pub objects: Vec<ShownObject>,
 }
 
@@ -54,7 +54,7 @@ pub fn print_configured(
 fn without(system: &str, command: &str, own: &[ConfiguredCommand]) -> ConfigError {
     let own: Vec<String> = own.iter().map(|command| format!("`perhop show {}`", command.name)).collect();
     let help = match own.as_slice() {
-        [] => "`perhop check` shows what their configurations mean".to_owned(),
+        [] => "`perhop check` shows the meaning of their configurations".to_owned(),
         _ => format!("their outputs: {}", own.join(", ")),
     };
     ConfigError::new("", format!("devices of {system} have no output `{command}`")).help(help)

@@ -23,7 +23,7 @@ use crate::options::options;
 pub struct ShownNetwork<'a> {
     front_ends: FrontEnds<'a>,
     nodes: Vec<Node<'a>>,
-    /// The codepoints of packets, from their sources or by marking.
+    /// The codepoints that packets can have, from their sources or by marking.
     codepoints: BTreeSet<Dscp>,
     measured_s: f64,
 }
@@ -38,24 +38,24 @@ struct Node<'a> {
 /// The output of a command for one device.
 #[derive(Clone, Debug, Serialize)]
 pub struct ShownDevice {
-    /// Its node.
+    /// The node of the device.
     pub node: String,
-    /// Its configured host name, else its node.
+    /// The configured host name of the device, otherwise its node.
     pub hostname: String,
-    /// Its platform.
+    /// The platform of the device.
     pub profile: String,
     /// The command line that prints the output.
     pub heading: String,
     /// The text for each port.
     pub texts: Vec<String>,
-    /// For each port, a document with the numbers of its text, unrounded.
+    /// For each port, a document with the numbers of the text, unrounded.
     pub documents: Vec<Value>,
     /// The ports without a link, whose counters are zero.
     pub without_link: Vec<String>,
 }
 
 impl<'a> ShownNetwork<'a> {
-    /// Reads the configurations of `scenario`, whose files are relative to `base`.
+    /// Reads the configurations of `scenario`. Their paths are relative to `base`.
     ///
     /// # Errors
     /// A configuration cannot be read.
@@ -80,8 +80,8 @@ impl<'a> ShownNetwork<'a> {
         Ok(ShownNetwork { front_ends, nodes, codepoints, measured_s })
     }
 
-    /// Returns the links whose queues appear in the output of the commands `names`, each from a device to a
-    /// neighbor.
+    /// Returns the links whose queues the output of the commands `names` contains. Each link is a device and
+    /// a neighbor.
     ///
     /// # Errors
     /// There is no such command, or no device has its output.
@@ -99,7 +99,7 @@ impl<'a> ShownNetwork<'a> {
     }
 
     /// Returns the output of the command `name` for each device, with the counters of `tables`. If
-    /// `interface` is given, which may be abbreviated, only its ports are printed.
+    /// `interface` is not `None`, only its ports are printed. The name of the interface may be abbreviated.
     ///
     /// # Errors
     /// There is no such command or option, or no device has such output.
@@ -206,13 +206,13 @@ impl<'a> Node<'a> {
     }
 }
 
-/// Returns the error for a command that devices like `node` do not have.
+/// Returns the error for a command that the devices of a system do not have.
 fn not_of(node: &Node, command: &ShowCommand) -> ConfigError {
     let system = &node.device.model.platform.system;
     let own = node.device.front_end.shows().map_or(&[][..], Shows::commands);
     let own: Vec<String> = own.iter().map(|command| format!("`perhop show {}`", command.name)).collect();
     let help = if own.is_empty() {
-        "`perhop run` shows what their classes get".to_owned()
+        "`perhop run` shows the results of their classes".to_owned()
     } else {
         format!("their outputs: {}", own.join(", "))
     };
@@ -220,7 +220,7 @@ fn not_of(node: &Node, command: &ShowCommand) -> ConfigError {
     ConfigError::new("", format!("devices of {system} have no {about}")).help(help)
 }
 
-/// Returns the port called `name`. If none exists, returns the ports whose name or interface `name`
+/// Returns the port called `name`. If no port has this name, returns the ports whose name or interface `name`
 /// abbreviates.
 fn node_ports<'s, 'a>(all: &[(&'s Node<'a>, &'s Port)], name: &str) -> Vec<(&'s Node<'a>, &'s Port)> {
     let folded = |text: &str| text.to_lowercase().replace(' ', "");
@@ -236,7 +236,7 @@ fn node_ports<'s, 'a>(all: &[(&'s Node<'a>, &'s Port)], name: &str) -> Vec<(&'s 
     all.iter().filter(is_meant).copied().collect()
 }
 
-/// Returns the neighbors of a node by the ports that its links name.
+/// Returns the neighbors of a node, by the ports that the links of the node name.
 fn neighbors(scenario: &Scenario, node: &str, device: &Device) -> BTreeMap<String, String> {
     let ports = &device.model.router.ports;
     let mut found = BTreeMap::new();
@@ -254,7 +254,7 @@ fn neighbors(scenario: &Scenario, node: &str, device: &Device) -> BTreeMap<Strin
     found
 }
 
-/// Adds the codepoints that the actions in a policy write.
+/// Adds the codepoints that the marking actions of a policy write.
 fn add_marks(value: &Value, found: &mut BTreeSet<Dscp>) {
     match value {
         Value::Object(fields) => {

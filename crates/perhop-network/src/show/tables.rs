@@ -1,4 +1,4 @@
-//! [`Tables`]: the result tables with counters of ports, and the extraction of one port.
+//! [`Tables`]: the result tables that contain counters of ports, and the counters of one port.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,12 @@ use perhop_device::show::{
 use perhop_qos::{Color, DropCause};
 use serde::Deserialize;
 
-/// The name of the row for packets that are dropped after their queue.
+/// The name of the row with packets that are dropped after their queue.
 const BEYOND: &str = "(beyond)";
 /// Prefix of the columns of drops by cause.
 const DROPPED: &str = "dropped_";
 
-/// The tables of one replication with counters of ports, as lists of rows.
+/// The result tables of one replication that contain counters of ports, as lists of rows.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct Tables {
     #[serde(default)]
@@ -35,7 +35,7 @@ struct QueueRow {
     sent_packets: u64,
     sent_bytes: u64,
     marked_packets: u64,
-    /// The counters of the further columns, by name.
+    /// The counters in all other columns, by name.
     #[serde(flatten)]
     others: BTreeMap<String, u64>,
 }
@@ -74,7 +74,7 @@ impl QueueRow {
 }
 
 impl Tables {
-    /// Returns the counters of the port of `node` on its link to `neighbor`, over `seconds`.
+    /// Returns the counters of the port of `node` on the link to `neighbor`, measured over `seconds`.
     pub(super) fn of_port(&self, node: &str, neighbor: Option<&str>, seconds: f64) -> PortCounters {
         let mut found = PortCounters { seconds, ..PortCounters::default() };
         let Some(neighbor) = neighbor else { return found };

@@ -1,8 +1,8 @@
-//! [`Cables`]: segments, the sets of interfaces that cables, switches and bundles connect.
+//! [`Cables`]: segments. A segment is a set of interfaces that cables, switches and bundles connect.
 //!
 //! A cable connects interfaces. A link connects the ports with addresses on these interfaces. An interface
-//! without such a port, and a device outside the snapshot, count as switches. A segment can contain several
-//! VLANs, which links separate by their subnets.
+//! without such a port counts as a switch, as does a device outside of the snapshot. A segment can contain
+//! several VLANs. Links distinguish the VLANs by their subnets.
 
 use std::collections::BTreeMap;
 
@@ -32,9 +32,9 @@ pub(super) struct Cables {
 /// A segment with at least one cable.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Segment {
-    /// The file that names its first cable.
+    /// The file that names the first cable of the segment.
     pub(super) source: String,
-    /// Whether it contains a switch or a device outside the snapshot.
+    /// Whether the segment contains a switch or a device outside of the snapshot.
     pub(super) is_switched: bool,
 }
 
@@ -80,8 +80,8 @@ impl Cables {
         own
     }
 
-    /// Joins each interface of a device with the ports that use it: bundles, sub-interfaces, and the virtual
-    /// interfaces of a switch.
+    /// Joins each interface of a device with the ports that use this interface: bundles, sub-interfaces, and
+    /// the virtual interfaces of a switch.
     fn join_inside(&mut self, device: usize, member: &SnapshotDevice, cabled: &[(Vec<Node>, &WrittenCable)]) {
         let ports = &member.device.router().ports;
         for port in ports {
@@ -116,14 +116,15 @@ impl Cables {
         }
     }
 
-    /// Returns the number and the properties of the segment of a port; `None` without a known cable.
+    /// Returns the number and the properties of the segment of a port; `None` if no cable of the port is
+    /// known.
     pub(super) fn segment(&self, devices: &[SnapshotDevice], id: PortId) -> Option<(usize, &Segment)> {
         let interface = devices[id.device].device.router().ports[id.port].interface.clone();
         let root = self.root_of(&Node::Interface(id.device, interface))?;
         self.segments.get(&root).map(|segment| (root, segment))
     }
 
-    /// Returns the ports of each segment through which packets reach other devices, by number.
+    /// Returns, for each segment, the ports through which packets reach other devices.
     pub(super) fn ports(&self, devices: &[SnapshotDevice]) -> BTreeMap<usize, Vec<PortId>> {
         let mut found: BTreeMap<usize, Vec<PortId>> = BTreeMap::new();
         for (device, member) in devices.iter().enumerate() {
@@ -170,7 +171,7 @@ impl Cables {
     }
 }
 
-/// Whether a port forwards packets to other routers: it has an address, or sends through another port.
+/// Whether a port forwards packets to other routers: the port has an address, or sends through another port.
 fn is_routed(port: &Port) -> bool {
     addresses(port).next().is_some()
         || (port.forwarding.parent.is_none() && !port.forwarding.below.is_empty())

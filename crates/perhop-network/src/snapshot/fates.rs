@@ -1,9 +1,9 @@
-//! [`Fates`]: the outcomes of packets to one destination, with each place evaluated once.
+//! [`Fates`]: the outcomes of packets to one destination. The effect of each place is computed once.
 //!
-//! All packets of a matrix to one destination follow a tree, and most policies do not match addresses.
-//! Therefore the effect of a port on a packet is computed once for all pairs of sites, and the path behind a
-//! port once for all sources. At places where addresses, tunnels or encryption matter, each packet is
-//! followed separately.
+//! The paths of all packets of a matrix to one destination form a tree, and most policies do not match
+//! addresses. Therefore the effect of a port on a packet is computed once for all pairs of sites, and the
+//! path behind a port once for all sources. At places where addresses, tunnels or encryption affect packets,
+//! each packet is followed separately.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -29,12 +29,12 @@ enum Side {
     Output,
 }
 
-/// The cached effects of ports on packets. They are the same for all pairs of sites.
+/// The cached effects of ports on packets. The effects are the same for all pairs of sites.
 pub(super) struct Fates<'s, 'a> {
     snapshot: &'s Snapshot<'a>,
     /// The interfaces of each device, by the numbers that packets carry.
     interfaces: Vec<Vec<String>>,
-    /// Distinct packets without their addresses.
+    /// The distinct packets, with empty addresses.
     packets: Vec<Packet>,
     effects: BTreeMap<(PortId, Side, usize), Rc<[Effect]>>,
 }
@@ -43,18 +43,18 @@ pub(super) struct Fates<'s, 'a> {
 struct Effect {
     packet: Packet,
     is_dropped: bool,
-    /// The last change of its codepoint.
+    /// The last change of the packet's codepoint.
     change: Option<Change>,
 }
 
-/// The end of a packet, and its last change on the path.
+/// The end of a packet's path, and the last change of its codepoint.
 pub(super) struct Outcome {
     pub(super) end: WalkEnd,
     pub(super) dscp: Dscp,
     pub(super) change: Option<Change>,
 }
 
-/// The outcomes behind a place; `None` if the packet must be followed separately.
+/// The possible outcomes behind a place; `None` if the packet must be followed separately.
 type Outcomes = Option<Rc<[Rc<Outcome>]>>;
 
 /// The outcomes of packets to one destination.
@@ -71,7 +71,7 @@ pub(super) struct Toward<'f, 's, 'a> {
 enum Next {
     Ends(WalkEnd),
     Leaves(PortId, Onward),
-    /// The next place depends on the headers of each packet, or there are several.
+    /// The next place depends on the headers of each packet, or there are several next places.
     Unclear,
 }
 
@@ -104,7 +104,8 @@ impl<'s, 'a> Fates<'s, 'a> {
         })
     }
 
-    /// Returns the effects of one side of a port on a packet; `None` if its addresses may matter.
+    /// Returns the effects of one side of a port on a packet; `None` if the effects may depend on the
+    /// addresses.
     fn effects(
         &mut self,
         id: PortId,
@@ -281,7 +282,7 @@ fn is_plain(port: &Port) -> bool {
     port.forwarding.tunnel.is_none() && port.forwarding.encryption.is_none()
 }
 
-/// Whether a condition of a policy, or a condition inside it, has a property.
+/// Whether a condition of a policy, or a condition inside that condition, has a property.
 fn looks_at(config: &PolicyConfig, property: &dyn Fn(&MatchConfig) -> bool) -> bool {
     let mut conditions = config.conditioners.iter().filter_map(|one| one.matches.as_ref());
     conditions.any(|condition| has_property(condition, property))

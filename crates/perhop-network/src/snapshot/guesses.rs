@@ -9,12 +9,12 @@ use super::{LinkEnd, PortId, Snapshot, carries_packets};
 /// Characters that separate the words of a description, in addition to spaces.
 const SEPARATORS: &str = ":;,()[]<>{}|=\"'";
 
-/// A link that descriptions suggest. It is not a link of the snapshot: no packet takes it.
+/// A link that descriptions suggest. It is not a link of the snapshot, so no path uses it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Guess {
     /// Both ends.
     pub ends: [LinkEnd; 2],
-    /// The descriptions that suggest it.
+    /// The descriptions that suggest the link.
     pub described: Vec<Described>,
 }
 
@@ -33,16 +33,16 @@ pub struct Described {
 #[derive(Clone, Copy)]
 struct Named {
     device: usize,
-    /// Its port; `None` if the description does not name one.
+    /// The port of the far end; `None` if the description does not name a port.
     port: Option<usize>,
 }
 
 impl Snapshot<'_> {
     /// Returns the links that descriptions suggest between ports without a link and without a cable.
     ///
-    /// A description must name exactly one other device. It also names a port of that device, or that device
-    /// has only one port whose description names this device. Guesses that share a port, or whose ends
-    /// disagree, are omitted.
+    /// A description must name exactly one other device. It must also name a port of that device, or only one
+    /// port of that device may have a description that names this device. Guesses that share a port are
+    /// omitted, as are guesses whose ends contradict each other.
     pub fn guesses(&self) -> Vec<Guess> {
         let free = self.free_ports();
         let names: BTreeMap<String, usize> =
@@ -73,10 +73,15 @@ impl Snapshot<'_> {
         found.into_iter().filter(|(pair, _)| is_clear(pair)).map(guess).collect()
     }
 
-    /// Returns the pairs of ports whose descriptions name each other: cables below ports that may have links.
+    /// Returns the pairs of ports whose descriptions name each other. These are cables, whose ports may have
+    /// links.
     pub(crate) fn described_pairs(&self) -> Vec<[PortId; 2]> {
-        let names: BTreeMap<String, usize> =
-            self.devices.iter().enumerate().map(|(place, one)| (one.name.to_lowercase(), place)).collect();
+        let names: BTreeMap<String, usize> = self
+            .devices
+            .iter()
+            .enumerate()
+            .map(|(place, member)| (member.name.to_lowercase(), place))
+            .collect();
         let all = (0..self.devices.len()).flat_map(|device| {
             let router = self.router(device);
             let up = (0..router.ports.len()).filter(|port| carries_packets(router, &router.ports[*port]));
@@ -93,7 +98,7 @@ impl Snapshot<'_> {
         mutual.map(|(id, far)| [*id, *far]).collect()
     }
 
-    /// Returns the ports without a link and a cable, including their sub-interfaces.
+    /// Returns the ports that have neither a link nor a cable, including sub-interfaces.
     fn free_ports(&self) -> BTreeSet<PortId> {
         let cabled: BTreeSet<PortId> = self
             .cables
@@ -141,7 +146,7 @@ impl Snapshot<'_> {
         let words: Vec<&str> = description.split(is_between).filter(|word| !word.is_empty()).collect();
         let device = |word: &str| {
             let name = word.trim_matches('.').to_lowercase();
-            // A name may include its domain.
+            // A name can include a domain, which is ignored.
             names.get(&name).or_else(|| names.get(name.split('.').next()?)).copied()
         };
         let mut others = words.iter().enumerate().filter_map(|(place, word)| {
@@ -155,7 +160,7 @@ impl Snapshot<'_> {
         let alone = rest.iter().map(|word| (*word).to_owned());
         let joined = rest.windows(2).map(<[&str]>::concat);
         let port = alone.chain(joined).find_map(|word| self.port_called(device, &word));
-        // The port may have been removed since the description was written.
+        // A description can name a port that was removed after the description was written.
         let is_unknown = port.is_none() && rest.iter().any(|word| looks_like_port(word));
         (!is_unknown).then_some(Named { device, port })
     }
@@ -172,7 +177,7 @@ impl Snapshot<'_> {
     }
 }
 
-/// Whether a word looks like the name of a port, such as `Gi0/1`. `20Mb/s` does not.
+/// Whether a word has the form of a port name, such as `Gi0/1`. The word `20Mb/s` does not.
 fn looks_like_port(word: &str) -> bool {
     word.split_once('/').is_some_and(|(slot, number)| {
         slot.ends_with(|last: char| last.is_ascii_digit())
@@ -187,8 +192,8 @@ impl Named {
     }
 }
 
-/// Returns the port at the other end: the named port, otherwise the only port whose description names this
-/// port.
+/// Returns the port at the other end: the port that the description names, otherwise the only port whose
+/// description names this port.
 fn counterpart(id: PortId, far: Named, named: &BTreeMap<PortId, Named>) -> Option<PortId> {
     if let Some(port) = far.port {
         return Some(PortId { device: far.device, port });

@@ -9,7 +9,7 @@ use super::walk::{Walker, written};
 use crate::trace::{LabelOperation, LineText, Path, Stage};
 
 impl Walker {
-    /// Updates the labels after a device, and adds the changes of their EXP.
+    /// Updates the labels of a packet after a device, and records the changes of their EXP.
     pub(super) fn relabel(
         &mut self,
         snapshot: &Snapshot,
@@ -53,9 +53,9 @@ impl Walker {
     }
 }
 
-/// Returns the changes of the EXP of the label at the top in a device: the EXP before and afterwards, with
-/// the lines. `arrived` and `left` are the EXP with which a packet arrives, and leaves before the output
-/// policy; `exposed` is the EXP of a label below a removed one.
+/// Returns the changes of the EXP of the top label in a device: the EXP before and after each change, with
+/// its lines. `arrived` is the EXP with which the packet arrives, and `left` is the EXP before the output
+/// policy. `exposed` is the EXP of a label that is the top label after the label above it is removed.
 fn exp_steps(
     path: &Path,
     (arrived, left): (Option<LinkMark>, Option<LinkMark>),

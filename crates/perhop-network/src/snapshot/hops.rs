@@ -1,5 +1,5 @@
-//! The next place of a packet that leaves a device: a port of another device, a host, or a place outside the
-//! snapshot.
+//! The next place of a packet that leaves a device: a port of another device, a host, or a router outside of
+//! the snapshot.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -18,7 +18,7 @@ pub(super) enum Onward {
     Device(PortId),
     /// A host in the subnet of the port.
     Host,
-    /// A router outside the snapshot; `None` if the route does not name it.
+    /// A router outside of the snapshot; `None` if the route does not contain its address.
     Elsewhere(Option<IpAddr>),
 }
 
@@ -40,8 +40,8 @@ impl Target {
 }
 
 impl Snapshot<'_> {
-    /// Returns the next place of a packet that leaves via `port`, by the last forwarding decision of its
-    /// path.
+    /// Returns the next place of a packet that leaves through `port`, according to the last forwarding
+    /// decision of its path.
     pub(super) fn onward(&self, port: PortId, path: &Path) -> Onward {
         let decision = path.stages.iter().rev().find_map(|stage| match stage {
             Stage::Forwarding { destination, route, next_hop, .. } => Some(Target {
@@ -54,11 +54,11 @@ impl Snapshot<'_> {
         decision.map_or(Onward::Elsewhere(None), |target| self.onward_to(port, target))
     }
 
-    /// Returns the next place of a packet that leaves via `port` to a target.
+    /// Returns the next place of a packet that leaves through `port` to a target.
     pub(super) fn onward_to(&self, port: PortId, target: Target) -> Onward {
         let Target { destination, is_connected, next_hop } = target;
-        // A route through a port can lead to the subnet of the port, for example a route of another routing
-        // table.
+        // A route through a port can have a destination in the subnet of the port, for example a route of
+        // another routing table.
         let is_near = || addresses(self.port(port)).any(|own| own.is_neighbor(destination));
         let is_host = next_hop.is_none() && (is_connected || is_near());
         let wanted = next_hop.or(is_host.then_some(destination));
@@ -68,7 +68,8 @@ impl Snapshot<'_> {
         if let Some(id) = wanted.and_then(|address| self.owner_at(link, address)) {
             return Onward::Device(id);
         }
-        // A route through a wire needs no next-hop address: the other end receives the packets.
+        // A route through a port with one neighbor needs no next-hop address: the neighbor receives the
+        // packets.
         let mut others = link.ends.iter().filter(|end| end.id != port);
         match (others.next(), others.next()) {
             (Some(only), None) if wanted.is_none() => Onward::Device(only.id),
@@ -78,13 +79,13 @@ impl Snapshot<'_> {
     }
 
     /// Returns the port through which packets of a device to an address leave, and the port of the next
-    /// device; `None` if the path ends or enters a tunnel.
+    /// device on which they arrive; `None` if the path ends or enters a tunnel.
     pub(super) fn next_device(&self, device: usize, to: IpAddr) -> Option<(PortId, PortId)> {
         self.next_device_by(device, &self.devices[device].device.table().decide(None, to))
     }
 
-    /// Returns the port through which packets leave by a decision, and the port of the next device; `None` if
-    /// the path ends or enters a tunnel.
+    /// Returns the port through which packets leave according to a decision, and the port of the next device
+    /// on which they arrive; `None` if the path ends or enters a tunnel.
     pub(super) fn next_device_by(&self, device: usize, decision: &Decision) -> Option<(PortId, PortId)> {
         let Decision::Leaves(exit) = decision else { return None };
         let port = self.router(device).ports.iter().position(|port| std::ptr::eq(port, exit.port))?;
@@ -110,16 +111,16 @@ impl Snapshot<'_> {
         Some((leaves, self.owner_at(link, address)?))
     }
 
-    /// Returns the end of a link that receives packets for an address: the owner of the address, or the
-    /// active router of a group.
+    /// Returns the end of a link that receives packets for an address: the port with the address, or the
+    /// active router of a group with this virtual address.
     fn owner_at(&self, link: &Link, address: IpAddr) -> Option<PortId> {
         let has_own = |id: PortId| addresses(self.port(id)).any(|own| own.address == address);
         let own = link.ends.iter().map(|end| end.id).find(|id| has_own(*id));
         own.or_else(|| self.first_of_group(link.ends.iter().map(|end| end.id), address))
     }
 
-    /// Returns the port with the highest priority among the ports of a group with one virtual address. If
-    /// priorities are equal, the highest address wins (RFC 5798 §6.4.3).
+    /// Returns the port with the highest priority among ports with the same virtual address. If priorities
+    /// are equal, returns the port with the highest address (RFC 5798 §6.4.3).
     pub(super) fn first_of_group(
         &self,
         ports: impl Iterator<Item = PortId>,
@@ -148,7 +149,7 @@ impl Snapshot<'_> {
         found
     }
 
-    /// Returns the port with an address. If several ports have it, returns the first.
+    /// Returns the first port with an address.
     pub(super) fn owner(&self, address: IpAddr) -> Option<PortId> {
         self.owners.get_or_init(|| self.find_owners()).get(&address).copied()
     }

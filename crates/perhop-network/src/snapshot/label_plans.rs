@@ -20,29 +20,30 @@ use crate::trace::{LabelOperation, LabelSwitching, LeavingLabels, LineText, Rout
 #[derive(Debug, Default)]
 pub(super) struct LabelPlan {
     pub(super) switching: LabelSwitching,
-    /// The number of labels that the packet keeps, from the bottom.
+    /// The number of labels, from the bottom, that the device does not remove.
     pub(super) kept: usize,
-    /// The labels that it gets on top of them, from the bottom.
+    /// The labels that the device adds on top of the kept labels, from the bottom.
     pub(super) pushed: Vec<Meaning>,
-    /// The port through which it leaves and the port on which it arrives next, if labels decide them.
+    /// The port through which the packet leaves and the port on which it arrives next, if labels determine
+    /// them.
     pub(super) onward: Option<(PortId, PortId)>,
-    /// Assumptions.
+    /// The assumptions of the plan.
     pub(super) assumed: Vec<String>,
 }
 
 /// The labels that a device adds to an IP packet.
 pub(super) enum Imposition {
-    /// None: the route leads to a neighbor without LDP, or to a host.
+    /// No labels: the route leads to a neighbor without LDP, or to a host.
     None,
-    /// Labels, or the reason why there are none.
+    /// Labels, or the reason why the device adds none.
     Plan(Box<LabelPlan>),
     /// The packet cannot be forwarded with the required labels.
     Ends(WalkEnd),
 }
 
 impl Snapshot<'_> {
-    /// Returns the treatment of the labels of a packet at a device; `None` if the packet has none and gets
-    /// none.
+    /// Returns the treatment of the labels of a packet at a device; `None` if the packet has no labels and
+    /// the device adds none.
     ///
     /// # Errors
     /// The path of the packet ends here.
@@ -83,7 +84,7 @@ impl Snapshot<'_> {
     /// Returns the stage that removes a label.
     fn popped(&self, meaning: &Meaning, below: &[Label]) -> Stage {
         let because = match meaning {
-            Meaning::ExplicitNull => "explicit null: the header below decides".to_owned(),
+            Meaning::ExplicitNull => "explicit null: the next header determines the path".to_owned(),
             Meaning::Vpn { vrf, .. } => format!("the label of the VRF {vrf}"),
             Meaning::Destination(fec) => format!("{fec} is an address of the device"),
         };
@@ -91,7 +92,7 @@ impl Snapshot<'_> {
         Stage::Labels { operation: LabelOperation::Pop, labels, because, lines: Vec::new() }
     }
 
-    /// Returns the plan for a packet whose label at the top belongs to a FEC.
+    /// Returns the plan for a packet whose top label belongs to a FEC.
     fn switched(
         &self,
         at: AtDevice,
@@ -108,7 +109,9 @@ impl Snapshot<'_> {
         let (operation, pushed, because) = match label {
             NextLabel::Some(meaning) => {
                 let because = match meaning {
-                    Meaning::ExplicitNull => format!("{next_name} wants packets to {fec} with explicit null"),
+                    Meaning::ExplicitNull => {
+                        format!("{next_name} requests packets to {fec} with explicit null")
+                    }
                     _ => format!("the label of {next_name} for {fec}"),
                 };
                 (LabelOperation::Swap, vec![meaning], because)
@@ -122,7 +125,7 @@ impl Snapshot<'_> {
                 Vec::new(),
                 format!("no label to {next_name} for {fec}: {reason}"),
             ),
-            // Without a label for the FEC, the next router would misread the label below.
+            // Without a label for the FEC, the next router would use the label below as its own label.
             NextLabel::Missing(reason) => {
                 let because = format!(
                     "the label switched path to {fec} ends before the last router ({reason}), and the packet \
@@ -146,7 +149,8 @@ impl Snapshot<'_> {
         Ok(LabelPlan { switching, kept: kept - 1, pushed, onward, assumed })
     }
 
-    /// Returns the labels that a device adds to an IP packet with a decision of a routing table.
+    /// Returns the labels that a device adds to an IP packet for which a routing table has the decision
+    /// `decision`.
     pub(super) fn imposition(
         &self,
         device: usize,
@@ -187,8 +191,7 @@ impl Snapshot<'_> {
         Imposition::Plan(Box::new(LabelPlan { switching, pushed, assumed, ..LabelPlan::default() }))
     }
 
-    /// Returns the labels of a packet whose route in a VRF has a next hop in the global table (RFC 4364
-    /// §4.3.2).
+    /// Returns the labels of a packet whose VRF route has a next hop in the global table (RFC 4364 §4.3.2).
     fn vpn_imposition(
         &self,
         device: usize,
@@ -275,7 +278,7 @@ impl Snapshot<'_> {
     }
 
     /// Returns the VRF of a provider edge router to which the label of a VPN route leads, with the assumption
-    /// of this choice. The routes that the user gives do not contain labels.
+    /// of this choice. Routes from the user do not contain labels, so the VRF is inferred.
     fn vrf_behind(
         &self,
         device: usize,
@@ -302,15 +305,15 @@ impl Snapshot<'_> {
         };
         match with_route.as_slice() {
             [] => Err(format!(
-                "no VRF of {name} has a route to {destination}; give its routes, such as `vrf {vrf} {destination}/32 = …`"
+                "no VRF of {name} has a route to {destination}; write its routes, such as `vrf {vrf} {destination}/32 = …`"
             )),
             several if several.contains(&vrf) => assume(vrf, "which has the same name and a route"),
-            [only] => assume(only, "the only one with a route"),
+            [only] => assume(only, "the only VRF with a route"),
             _ => Err(format!("several VRFs of {name} have a route to {destination}")),
         }
     }
 
-    /// Returns the assumption that the filters of a device do not concern its label for a FEC.
+    /// Returns the assumption that the label filters of a device do not affect its label for a FEC.
     fn without_filters(&self, device: usize, fec: Prefix) -> Vec<String> {
         let member = &self.devices[device];
         let lines = self.router(device).forwarding.labels.not_computed.iter();

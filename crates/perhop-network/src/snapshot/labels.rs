@@ -1,8 +1,8 @@
-//! Label switched paths to destinations: the labels that routers announce to each other (LDP, RFC 5036), and
-//! the treatment of the label at the top of a packet.
+//! Label switched paths: the labels that routers announce to each other for destinations (LDP, RFC 5036), and
+//! the treatment of the top label of a packet.
 //!
-//! A forwarding equivalence class (FEC) is a prefix of the global routing table. A router forwards by the
-//! label of a FEC only if its route has exactly the prefix of the FEC (RFC 5036 §3.5.7.1).
+//! A forwarding equivalence class (FEC) is a prefix of the global routing table. A router uses the label of a
+//! FEC only if its routing table has a route with exactly the prefix of the FEC (RFC 5036 §3.5.7.1).
 
 use std::net::IpAddr;
 
@@ -17,10 +17,10 @@ use super::{PortId, Snapshot, carries_packets};
 use crate::forwarding::{Decision, Origin, addresses};
 use crate::trace::LineText;
 
-/// Limit on the routers of a path when the labels of each depend on the next one.
+/// Limit on the routers of a path on which the label of each router depends on the next router.
 const MOST_ROUTERS: usize = MOST_HOPS;
 
-/// The meaning of a label. perhop does not know its number, which the routers choose.
+/// The meaning of a label. perhop does not know the number of the label, because routers choose it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
     /// Packets of a FEC.
@@ -31,7 +31,7 @@ pub(super) enum Meaning {
     Vpn {
         /// The index of the router.
         device: usize,
-        /// The name of the table there.
+        /// The name of the routing table on the router.
         vrf: String,
     },
 }
@@ -47,23 +47,23 @@ pub(super) struct Label {
 #[derive(Clone, Copy)]
 pub(super) struct AtDevice<'p> {
     pub(super) device: usize,
-    /// The routing table of the port of arrival.
+    /// The routing table of the port on which the packet arrives.
     pub(super) vrf: Option<&'p str>,
     pub(super) packet: &'p Packet,
-    /// Its labels, from the bottom.
+    /// The labels of the packet, from the bottom.
     pub(super) labels: &'p [Label],
 }
 
-/// An MPLS label of a packet. perhop does not know the numbers of labels, which the devices choose.
+/// An MPLS label of a packet. perhop does not know the number of the label, because devices choose it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct HopLabel {
-    /// Its meaning: a destination, a VRF of a device, or `explicit null`.
+    /// The meaning: a destination, a VRF of a device, or `explicit null`.
     pub label: String,
-    /// Its EXP (traffic class).
+    /// The EXP (traffic class).
     pub exp: u8,
 }
 
-/// A place where the EXP of the label at the top changes.
+/// A place where the EXP of the top label changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ExpChange {
     /// The device.
@@ -74,7 +74,8 @@ pub struct ExpChange {
     pub from: u8,
     /// The EXP afterwards.
     pub to: u8,
-    /// The lines that change it; none if the device removes a label above another one.
+    /// The lines that change the EXP; empty if the device removes the top label, so that the next label is
+    /// the top.
     pub lines: Vec<LineText>,
 }
 
@@ -82,26 +83,27 @@ pub struct ExpChange {
 enum Announced {
     /// A label.
     Label,
-    /// The neighbor removes the label (implicit null), or sends label 0 because of a line (explicit null).
+    /// Null label: the neighbor removes the label (implicit null), or sends label 0 because a line requests
+    /// it (explicit null).
     Null { explicit: Option<usize> },
-    /// No label, for this reason.
+    /// No label. Contains the reason.
     Nothing(String),
 }
 
-/// The next step of a packet of a FEC.
+/// The next step of packets of a FEC.
 pub(super) struct TowardFec {
     pub(super) leaves: PortId,
     pub(super) next: PortId,
     pub(super) label: NextLabel,
 }
 
-/// The label of a FEC with which a packet leaves.
+/// The label of a FEC with which a packet leaves a router.
 pub(super) enum NextLabel {
     /// A label.
     Some(Meaning),
-    /// None, because the next router is the last one and wants packets without this label.
+    /// No label, because the next router is the last router and requests packets without this label.
     Penultimate,
-    /// None, because the next router does not announce a label.
+    /// No label, because the next router does not announce one. Contains the reason.
     Missing(String),
 }
 
@@ -112,8 +114,8 @@ impl Snapshot<'_> {
         self.toward(device, fec, MOST_ROUTERS)
     }
 
-    /// Returns the next step of packets to a next hop of another route; `None` if the global table has no
-    /// route to it.
+    /// Returns the FEC of the route to a next hop, and the next step of its packets; `None` if the global
+    /// table has no such route.
     pub(super) fn toward_next_hop(&self, device: usize, next_hop: IpAddr) -> Option<(Prefix, TowardFec)> {
         let decision = self.devices[device].device.table().decide(None, next_hop);
         let Decision::Leaves(exit) = &decision else { return None };
@@ -145,7 +147,7 @@ impl Snapshot<'_> {
         TowardFec { leaves, next, label }
     }
 
-    /// Returns the reason why two ports do not exchange labels: both need LDP (RFC 5036 §2.4.1).
+    /// Returns the reason why two ports do not exchange labels. Both ports need LDP (RFC 5036 §2.4.1).
     fn no_session(&self, near: PortId, far: PortId) -> Option<String> {
         let without = [near, far].into_iter().find(|id| self.port(*id).forwarding.ldp.is_none())?;
         let (device, interface) = self.names_of(without);
@@ -174,7 +176,7 @@ impl Snapshot<'_> {
                     "{name} announces no label without a label of its next hop, and {reason}"
                 )),
                 Some(_) => Announced::Label,
-                None => Announced::Nothing(format!("{name} does not know the next hop to {fec}")),
+                None => Announced::Nothing(format!("the next hop of {name} to {fec} is unknown")),
             },
         }
     }
@@ -185,7 +187,8 @@ impl Snapshot<'_> {
         matches!(decision, Decision::Leaves(exit) if exit.prefix == Some(fec.to_string()))
     }
 
-    /// Whether a FEC is a loopback address (`Some(true)`) or another subnet of a device (`Some(false)`).
+    /// Whether a FEC is a loopback address (`Some(true)`) or another subnet (`Some(false)`) of a device;
+    /// `None` if it is neither.
     pub(super) fn own_fec(&self, device: usize, fec: Prefix) -> Option<bool> {
         let router = self.router(device);
         let ports = router.ports.iter().enumerate();
@@ -198,8 +201,9 @@ impl Snapshot<'_> {
         Some(fec.host().is_some() && self.link_of(PortId { device, port: place }).is_none())
     }
 
-    /// Returns the FEC of packets that leave a device with a decision of its global table: the route to the
-    /// next hop of another router, otherwise the route itself if the device binds labels to all routes.
+    /// Returns the FEC of packets that leave a device with a decision of its global table. The FEC is the
+    /// route to a next hop that is not a neighbor, otherwise the route itself if the device binds labels to
+    /// all routes.
     pub(super) fn fec_of(&self, device: usize, decision: &Decision) -> Option<Prefix> {
         let Decision::Leaves(exit) = decision else { return None };
         if let Some(far) = exit.far {
@@ -211,7 +215,7 @@ impl Snapshot<'_> {
             .then_some(prefix)
     }
 
-    /// Returns the line that enables LDP on a port, with its text.
+    /// Returns the number and text of the line that enables LDP on a port.
     pub(super) fn ldp_line(&self, id: PortId) -> Option<LineText> {
         let line = self.port(id).forwarding.ldp?;
         let text = self.devices[id.device].device.line_text(line).to_owned();

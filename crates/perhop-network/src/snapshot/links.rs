@@ -1,4 +1,4 @@
-//! [`find`]: the links of a network, from the user, cables or subnets.
+//! [`find`]: the links of a network, from facts that the user wrote, cables, or subnets.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -21,8 +21,8 @@ pub(super) struct Found {
     pub(super) duplicates: Vec<Duplicate>,
 }
 
-/// Returns the links of the devices. The links of a port come from the user, otherwise from its cable,
-/// otherwise from its subnet.
+/// Returns the links of the devices. The link of a port comes from the user. Otherwise it comes from the
+/// cable of the port, or from its subnet.
 ///
 /// # Errors
 /// A written end does not exist, or is an end of two links.
@@ -86,8 +86,8 @@ pub(super) fn find(
 type Ports = Vec<(PortId, IpAddr)>;
 
 /// Returns the ports with addresses in each subnet. Tunnels have separate entries. Host addresses (`/32`,
-/// `/128`) are in no subnet. A tunnel with a policy for each group of ends is several ports with the same
-/// address line. Only the first of them is listed.
+/// `/128`) are in no subnet. A tunnel with a policy per group of ends consists of several ports with the same
+/// address line. Of these, only the first is listed.
 fn by_subnet(devices: &[SnapshotDevice], taken: &BTreeSet<PortId>) -> BTreeMap<(Prefix, bool), Ports> {
     let mut found: BTreeMap<(Prefix, bool), Ports> = BTreeMap::new();
     for (device, member) in devices.iter().enumerate() {
@@ -99,7 +99,7 @@ fn by_subnet(devices: &[SnapshotDevice], taken: &BTreeSet<PortId>) -> BTreeMap<(
                 continue;
             }
             for address in addresses(own).filter(|address| !address.address.is_loopback()) {
-                // A scenario has no lines.
+                // The ports of a scenario have no lines.
                 if address.line > 0 && !lines.insert((address.line, address.address)) {
                     continue;
                 }
@@ -114,7 +114,8 @@ fn by_subnet(devices: &[SnapshotDevice], taken: &BTreeSet<PortId>) -> BTreeMap<(
     found
 }
 
-/// Returns the links of cables that connect two devices without a switch, between ports with the same tag.
+/// Returns the links of cables that connect two devices without a switch. The ports of a link have the same
+/// tag.
 fn direct(devices: &[SnapshotDevice], cables: &Cables, taken: &BTreeSet<PortId>) -> Vec<Link> {
     let mut found = Vec::new();
     for ports in cables.ports(devices).into_values() {
@@ -144,8 +145,8 @@ fn direct(devices: &[SnapshotDevice], cables: &Cables, taken: &BTreeSet<PortId>)
     found
 }
 
-/// Divides the ports of a subnet by the segments of their cables. Returns the source of the cables with each
-/// group. If the subnet has only one segment, ports without a known cable belong to it.
+/// Divides the ports of a subnet by the segments of their cables. Each group has the file that names its
+/// cables. If the subnet has only one segment, ports without a known cable belong to it.
 fn by_segment(devices: &[SnapshotDevice], cables: &Cables, ports: Ports) -> Vec<(Option<String>, Ports)> {
     let mut segments: BTreeMap<Option<usize>, (Option<String>, Ports)> = BTreeMap::new();
     for (id, address) in ports {
@@ -172,7 +173,7 @@ fn by_segment(devices: &[SnapshotDevice], cables: &Cables, ports: Ports) -> Vec<
         .collect()
 }
 
-/// Divides the ports of a subnet by routing table if two ports have the same address. Different customers of
+/// Divides the ports of a subnet by routing table, if two ports have the same address. Different customers of
 /// a provider can use the same addresses.
 fn apart(devices: &[SnapshotDevice], ports: Ports) -> Vec<Ports> {
     if duplicate(&ports).is_none() {

@@ -18,21 +18,21 @@ pub struct MatrixRow {
     pub to: String,
     /// The sent codepoints with this fate.
     pub dscp: Vec<Dscp>,
-    /// Their fate.
+    /// The fate.
     #[serde(flatten)]
     pub fate: Fate,
-    /// The fate of the EXP of their MPLS labels; `None` if they have no labels on their path.
+    /// The fate of the EXP of their MPLS labels; `None` if the packets have no labels on their path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exp: Option<ExpFate>,
 }
 
-/// The fate of the EXP that packets get with their labels.
+/// The fate of the EXP of labels that packets receive on their path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "fate", rename_all = "kebab-case")]
 pub enum ExpFate {
-    /// The last router with labels receives the EXP of the first one.
+    /// The last router with labels receives the EXP of the first label.
     Kept,
-    /// It receives another EXP.
+    /// The last router with labels receives another EXP.
     Changed {
         /// The last place that changes the EXP.
         at: ExpPlace,
@@ -46,9 +46,10 @@ pub struct ExpPlace {
     pub device: String,
     /// The path of its configuration.
     pub file: String,
-    /// The EXP afterwards.
+    /// The EXP after the change.
     pub to: u8,
-    /// The lines that change it; none if the device removes a label above another one.
+    /// The lines that change the EXP; empty if the device removes the top label, so that the next label is
+    /// the top.
     pub lines: Vec<LineText>,
 }
 
@@ -63,7 +64,7 @@ pub enum Fate {
         /// The last place that changes the codepoint.
         at: Place,
     },
-    /// The packets do not arrive on at least one of their paths.
+    /// On at least one of their paths, the packets do not arrive.
     Lost {
         /// The end of the path on which they are lost.
         at: WalkEnd,
@@ -77,9 +78,9 @@ pub struct Place {
     pub device: String,
     /// The path of its configuration.
     pub file: String,
-    /// The codepoint afterwards.
+    /// The codepoint after the change.
     pub to: Dscp,
-    /// The lines that change it.
+    /// The lines that change the codepoint.
     pub lines: Vec<LineText>,
 }
 
@@ -102,7 +103,7 @@ impl Snapshot<'_> {
         Ok(rows.into_iter().flat_map(|(_, rows)| rows).collect())
     }
 
-    /// Returns the rows to some of the sites.
+    /// Returns the rows whose receivers are some of the sites.
     fn rows(&self, sites: &[Site], receivers: &[usize], codepoints: &[Dscp]) -> Result<Rows, ConfigError> {
         let mut fates = Fates::new(self);
         let mut found = Rows::new();
@@ -141,21 +142,21 @@ impl Snapshot<'_> {
         if let Some(arrives) = from.id
             && let Some(outcomes) = toward.outcomes(arrives, &packet)?
         {
-            // Packets that get labels are followed separately.
-            return Ok((worst(outcomes.iter().map(|one| fate_of_outcome(one, dscp))), None));
+            // Packets that receive labels are followed separately.
+            return Ok((worst(outcomes.iter().map(|outcome| fate_of_outcome(outcome, dscp))), None));
         }
         let walk = match from.id {
             Some(id) => self.walk_from(&packet, id.device, Some(id))?,
             None => self.walk(&packet)?,
         };
         let exp = walk.paths.iter().filter_map(fate_of_exp);
-        // A change on one of several paths is a change.
+        // If the EXP changes on one of several paths, the result is a change.
         let exp = exp.max_by_key(|fate| *fate != ExpFate::Kept);
         Ok((worst(walk.paths.iter().map(|path| fate_of_path(path, dscp))), exp))
     }
 }
 
-/// Returns the packet between two sites, with a port of no known application.
+/// Returns a packet between two sites whose ports belong to no known application.
 fn packet(from: &Site, to: &Site, dscp: Dscp) -> Result<Packet, ConfigError> {
     const TEXT: &str = "udp 192.0.2.1:49152 > 192.0.2.2:49152 dscp default len 200";
     let text: PacketText = TEXT.parse().map_err(|message: String| ConfigError::new("packet", message))?;
@@ -163,7 +164,7 @@ fn packet(from: &Site, to: &Site, dscp: Dscp) -> Result<Packet, ConfigError> {
     Ok(Packet { source, destination, dscp, ..text.packet })
 }
 
-/// Returns the worst fate. If several are equally bad, returns the first.
+/// Returns the worst fate, the first of several that are equally bad.
 fn worst(fates: impl Iterator<Item = Fate>) -> Fate {
     let mut worst = Fate::Kept;
     for fate in fates {

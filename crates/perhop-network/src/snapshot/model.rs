@@ -1,4 +1,4 @@
-//! [`Snapshot`]: its devices, links and facts.
+//! [`Snapshot`]: the devices, links and facts of a network.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -14,18 +14,18 @@ use crate::NetworkDevice;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ConfigurationFile {
-    /// Its path, as answers name it.
+    /// The path of the file, as results name it.
     pub file: String,
-    /// The name of the device; `None` for the configured host name, otherwise the file name.
+    /// The name of the device; `None` means the configured host name, otherwise the file name.
     pub name: Option<String>,
     /// The text.
     pub text: String,
-    /// The platform; `None` for the recognized one.
+    /// The platform; `None` means the platform that perhop recognizes.
     pub platform: Option<String>,
-    /// Whether the file name identifies it as a configuration. Otherwise its content decides.
+    /// Whether the file name shows that the file is a configuration. Otherwise the content decides.
     #[serde(default)]
     pub is_configuration: bool,
-    /// Match criteria by the name of a class. They replace the configured criteria.
+    /// Match criteria by the name of a class. They replace the criteria in the configuration.
     #[serde(default)]
     pub assume: BTreeMap<String, String>,
 }
@@ -39,7 +39,7 @@ pub struct Written {
     /// Cables from the description of a lab.
     pub cables: Vec<WrittenCable>,
     /// Routes by device, each as `PREFIX = NEXT HOP` or `PREFIX = INTERFACE`. A route of a VRF begins with
-    /// `vrf NAME`. These routes override all others.
+    /// `vrf NAME`. These routes override all other routes of their table.
     pub routes: BTreeMap<String, Vec<String>>,
     /// Addresses of hosts by name.
     pub hosts: BTreeMap<String, IpAddr>,
@@ -49,15 +49,15 @@ pub struct Written {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct WrittenCable {
-    /// The ends `DEVICE:INTERFACE`. Devices outside the snapshot, such as switches, may be ends.
+    /// The ends `DEVICE:INTERFACE`. Devices outside of the snapshot, such as switches, can be ends.
     pub ends: Vec<String>,
-    /// The file that names it.
+    /// The file that names the cable.
     pub source: String,
 }
 
 /// A device of a snapshot.
 pub struct SnapshotDevice<'a> {
-    /// Its name, unique in the snapshot.
+    /// The name, unique in the snapshot.
     pub name: String,
     /// The path of its configuration.
     pub file: String,
@@ -66,7 +66,7 @@ pub struct SnapshotDevice<'a> {
 }
 
 impl SnapshotDevice<'_> {
-    /// Returns its name, file and interfaces.
+    /// Returns the name, the file and the interfaces of the device.
     pub fn summary(&self) -> DeviceSummary {
         let router = self.device.router();
         DeviceSummary {
@@ -78,13 +78,13 @@ impl SnapshotDevice<'_> {
     }
 }
 
-/// Whether a port has configured classes, in Intent or only in its lowered policies.
+/// Whether a port has configured classes, in its intent or only in its lowered policies.
 pub(super) fn has_policy(port: &Port) -> bool {
     let mut classes = port.links.input.classes.iter().chain(&port.links.output.classes);
     has_intent(port) || classes.any(|class| class.line > 0)
 }
 
-/// Whether a port has a policy in Intent.
+/// Whether the intent of a port contains a policy.
 pub(super) fn has_intent(port: &Port) -> bool {
     !port.intent.input.is_empty() || !port.intent.output.is_empty()
 }
@@ -92,7 +92,7 @@ pub(super) fn has_intent(port: &Port) -> bool {
 /// The summary of a device, for lists of devices.
 #[derive(Clone, Debug, Serialize)]
 pub struct DeviceSummary {
-    /// Its name.
+    /// The name.
     pub name: String,
     /// The path of its configuration.
     pub file: String,
@@ -114,15 +114,15 @@ pub struct LeftOut {
 /// A route of a VRF in another router.
 #[derive(Clone, Debug)]
 pub(super) struct VpnRoute {
-    /// The index of the router that announces it.
+    /// The index of the router that announces the route.
     pub(super) device: usize,
-    /// The VRF there.
+    /// The name of the VRF on that router.
     pub(super) vrf: String,
-    /// The reason why the receiving VRF has it.
+    /// The reason why the receiving VRF has the route.
     pub(super) because: String,
 }
 
-/// The routes by the index of the receiving router, its VRF and their prefix.
+/// The routes by the index of the receiving router, its VRF and the prefix of the route.
 pub(super) type VpnRoutes = BTreeMap<(usize, String, Prefix), VpnRoute>;
 
 /// A network of devices.
@@ -131,9 +131,9 @@ pub struct Snapshot<'a> {
     pub devices: Vec<SnapshotDevice<'a>>,
     /// The links between their ports.
     pub links: Vec<Link>,
-    /// The cables that are known.
+    /// The known cables.
     pub cables: Vec<WrittenCable>,
-    /// The files that are not read.
+    /// The files that perhop does not read as devices.
     pub left_out: Vec<LeftOut>,
     /// The number of files that are neither configurations nor outputs of devices.
     pub passed_over: usize,
@@ -141,17 +141,17 @@ pub struct Snapshot<'a> {
     pub remarks: Vec<String>,
     /// Facts that the user wrote.
     pub written: Written,
-    /// Pairs of ports with the same address.
+    /// Pairs of ports that have the same address.
     pub(super) duplicates: Vec<Duplicate>,
-    /// The index of each port's link, by the indexes of the device and of the port.
+    /// The index of each port's link, by the index of the device and the index of the port.
     pub(super) link_of: Vec<Vec<Option<usize>>>,
     /// The origins of computed routes of VPNs.
     pub(super) vpn_routes: VpnRoutes,
-    /// The port with each address, computed on the first use.
+    /// The port with each address. Computed on first use.
     pub(super) owners: OnceLock<BTreeMap<IpAddr, PortId>>,
 }
 
-/// An address of two ports, which may be on different links.
+/// An address that two ports have. The ports may be on different links.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Duplicate {
     pub(crate) address: IpAddr,
@@ -165,7 +165,7 @@ pub struct PortId {
     pub(crate) port: usize,
 }
 
-/// Ports that reach each other directly: the ends of a wire, or the ports in the same subnet.
+/// Ports that reach each other directly: the two ends of a wire, or the ports in one subnet.
 #[derive(Clone, Debug, Serialize)]
 pub struct Link {
     /// The ends: at least two.
@@ -173,7 +173,7 @@ pub struct Link {
     /// The reason for the link.
     #[serde(flatten)]
     pub because: LinkReason,
-    /// Whether its ends are tunnels, whose packets travel inside other packets.
+    /// Whether the ends are tunnels, whose packets travel inside other packets.
     pub is_tunnel: bool,
 }
 
@@ -192,13 +192,13 @@ pub struct LinkEnd {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "reason", rename_all = "kebab-case")]
 pub enum LinkReason {
-    /// The user wrote it.
+    /// The user wrote the link.
     Written,
     /// A cable connects the ports.
     Cable {
-        /// The file that names it.
+        /// The file that names the cable.
         source: String,
-        /// The subnet of the ports, if it is one.
+        /// The subnet, if the ports are in a common subnet.
         subnet: Option<String>,
     },
     /// The ports have addresses in the same subnet.
@@ -233,7 +233,7 @@ impl Snapshot<'_> {
     }
 }
 
-/// Whether packets can pass the port: it is an interface and is up.
+/// Whether packets can pass a port: the port is an interface and is up.
 pub(crate) fn carries_packets(router: &Router, port: &Port) -> bool {
     port.forwarding.role == PortRole::Interface && crate::forwarding::is_up(router, port)
 }

@@ -1,5 +1,5 @@
-//! [`Snapshot::plan`]: hosts, routers, links and routes of a scenario in which packets follow their walks
-//! through the network.
+//! [`Snapshot::plan`]: hosts, routers, links and routes of a scenario whose packets take the same paths as in
+//! the network.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use super::{NotRun, PortId, Site, Snapshot, Stop, Way};
 use crate::whole_port::has_output_policy;
 
 impl Snapshot<'_> {
-    /// Returns a scenario's hosts, routers and links, with routes for the paths of `journeys`.
+    /// Returns the hosts, routers and links of a scenario, with routes for the paths of `journeys`.
     pub fn plan(&self, journeys: &[Journey]) -> Plan {
         let mut planner =
             Planner { wires: Wires::new(self), routes: Routes::new(), carries: BTreeMap::new() };
@@ -52,7 +52,7 @@ impl Planner<'_, '_> {
         Ok(())
     }
 
-    /// Adds the routes of a journey, unless one of them contradicts the routes of other journeys.
+    /// Adds the routes of a journey, unless a route contradicts the routes of other journeys.
     fn route(&mut self, journey: &Journey) -> Result<(), NotRun> {
         let mut new = Routes::new();
         for (way, _, to) in ways(journey) {
@@ -83,7 +83,7 @@ impl Planner<'_, '_> {
         Ok(())
     }
 
-    /// Returns the nodes on a path after its sender, each with the next node.
+    /// Returns the nodes on a path after the sender, each with the next node.
     fn steps(&self, way: &Way, to: &Site) -> Vec<(Node, Node)> {
         let mut nodes: Vec<Node> = self.wires.segment_at(way[0].arrives).into_iter().collect();
         for stop in way {
@@ -109,7 +109,7 @@ impl Planner<'_, '_> {
         plan
     }
 
-    /// Returns the tunnels with their own queues, by the port below.
+    /// Returns the tunnels that have their own queues, by the port below.
     fn carried(&self) -> Carries {
         let snapshot = self.wires.snapshot;
         let with_policy = |tunnels: &BTreeMap<PortId, BTreeSet<Prefix>>| -> BTreeMap<_, _> {
@@ -167,12 +167,12 @@ impl Snapshot<'_> {
         self.link_of[port.device][port.port].map_or(Wire::Lan(port), Wire::Link)
     }
 
-    /// Returns the name that `whole_port` gives a tunnel's queue at the port below.
+    /// Returns the name of a tunnel's queue at the port below, as `whole_port` names it.
     fn queue_below(&self, tunnel: PortId, queue: Option<&str>) -> String {
         let port = self.port(tunnel);
         let classes = port.output.queueing.as_ref().map(|queueing| queueing.classes.as_slice());
         let inner = match (classes, queue) {
-            // `whole_port` replaces the class that encloses all queues.
+            // `whole_port` replaces a class that encloses all queues, so its name is removed.
             (Some([only]), Some(queue)) if only.matches.is_none() => {
                 queue.split_once('/').map(|(_, inner)| inner)
             }
@@ -182,7 +182,7 @@ impl Snapshot<'_> {
     }
 }
 
-/// Iterates over the paths of a journey and of its replies, with sender and receiver.
+/// Generates the paths of a journey and of its replies, each with the sender and the receiver.
 fn ways<'j>(journey: &'j Journey) -> impl Iterator<Item = (&'j Way, &'j Site, &'j Site)> {
     let there = journey.there.iter().map(|way| (way, journey.from, journey.to));
     there.chain(journey.back.iter().map(|way| (way, journey.to, journey.from)))

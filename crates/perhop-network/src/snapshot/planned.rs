@@ -15,22 +15,22 @@ pub struct Journey<'a> {
     pub from: &'a Site,
     /// The site that receives.
     pub to: &'a Site,
-    /// Their paths.
+    /// The paths of the packets.
     pub there: Vec<Way>,
     /// The paths of replies; empty without replies.
     pub back: Vec<Way>,
 }
 
-/// A port on the path of packets, in the names of the network and of results.
+/// A port on the path of packets, with its names in the network and in the results.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PlannedStop {
     /// The device.
     pub device: String,
     /// The interface through which the packets leave it.
     pub interface: String,
-    /// The port in results.
+    /// The name of the port in the results.
     pub port: String,
-    /// The queue in results; `None` for a single queue without a name.
+    /// The name of the queue in the results; `None` for a single queue without a name.
     pub queue: Option<String>,
 }
 
@@ -43,9 +43,9 @@ pub struct Plan {
     pub routers: BTreeMap<String, RouterConfig>,
     /// The links.
     pub links: Vec<LinkConfig>,
-    /// The paths of each journey, or the reason why it cannot run with the others.
+    /// The paths of each journey, or the reason why the journey cannot run together with the others.
     pub journeys: Vec<Result<Vec<Vec<PlannedStop>>, NotRun>>,
-    /// Assumptions.
+    /// The assumptions of the scenario.
     pub assumed: BTreeSet<String>,
     /// Parts of the network that are not in the scenario.
     pub not_modeled: BTreeSet<String>,
@@ -67,8 +67,8 @@ pub(super) enum Node {
     Host(String),
 }
 
-/// The next node of packets, by the current node and the name of the receiving host.
+/// The next node of packets, by the current node and the name of the host that receives the packets.
 pub(super) type Routes = BTreeMap<(Node, String), Node>;
 
-/// The destinations of the packets of tunnels, by output port.
+/// The destinations of packets in tunnels, by the output port and the tunnel.
 pub(super) type Carries = BTreeMap<PortId, BTreeMap<PortId, BTreeSet<Prefix>>>;

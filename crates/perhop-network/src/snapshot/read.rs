@@ -15,7 +15,7 @@ use super::{
 use crate::NetworkDevice;
 
 impl<'a> Snapshot<'a> {
-    /// Reads configurations, and infers missing facts.
+    /// Reads configurations, and infers links and routes that the configurations do not contain.
     ///
     /// # Errors
     /// A written link or route names a device or an interface that does not exist.
@@ -106,7 +106,7 @@ impl<'a> Snapshot<'a> {
     }
 }
 
-/// The content of a file: a device, outputs of a device, or both in the record of a terminal session.
+/// The content of a file: a device, outputs of a device, or both if the file is a recorded terminal session.
 struct ReadFile<'a> {
     device: Option<Result<SnapshotDevice<'a>, ConfigError>>,
     tables: Option<DeviceTables>,
@@ -142,13 +142,14 @@ fn read_device<'a>(
     Ok(SnapshotDevice { name, file: file.file.clone(), device })
 }
 
-/// Returns the name of a file without its folder and its last extension.
+/// Returns the name of a file without the folder and the last extension.
 fn stem(file: &str) -> &str {
     let name = file.rsplit('/').next().unwrap_or(file);
     name.rsplit_once('.').map_or(name, |(stem, _)| stem)
 }
 
-/// Names devices after their files if several have the same name. Returns remarks about such devices.
+/// Names devices after their files if several devices have the same name. Returns remarks about these
+/// devices.
 fn unique_names(devices: &mut [SnapshotDevice]) -> Vec<String> {
     let mut uses: BTreeMap<String, usize> = BTreeMap::new();
     for device in devices.iter() {
@@ -157,7 +158,7 @@ fn unique_names(devices: &mut [SnapshotDevice]) -> Vec<String> {
     let mut remarks = Vec::new();
     for device in devices.iter_mut().filter(|device| uses[&device.name] > 1) {
         remarks.push(format!(
-            "several devices are called {}: the one in {} is named after its file",
+            "several devices are called {}: the device in {} is named after its file",
             device.name, device.file
         ));
         device.name = device.file.clone();

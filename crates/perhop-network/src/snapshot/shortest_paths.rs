@@ -1,9 +1,9 @@
 //! [`routes`]: the routes of OSPF (RFC 2328 §16) and IS-IS (RFC 1195), from the shortest paths between
 //! neighbors.
 //!
-//! Two routers are neighbors if their ports on one link run the same protocol, neither port is passive, and,
-//! in OSPF, both ports are in the same area. A path inside an area precedes a path through area 0, regardless
-//! of cost (RFC 2328 §16.2). Both levels of IS-IS count as one level.
+//! Two routers are neighbors if their ports on one link run the same protocol and neither port is passive. In
+//! OSPF, both ports must also be in the same area. A path inside an area has precedence over a path through
+//! area 0, regardless of cost (RFC 2328 §16.2). Both levels of IS-IS count as one level.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
@@ -18,10 +18,10 @@ use super::{PortId, Snapshot, carries_packets};
 
 /// A routing process: the indexes of the device and of the process.
 type Process = (usize, usize);
-/// The number of an area. 0 is the backbone, and the only area of IS-IS.
+/// The number of an area. Number 0 is the backbone. IS-IS has only this area.
 type Area = u32;
-/// The last step of a path through areas. The steps are: inside the first area, in the backbone, inside the
-/// last area (RFC 2328 §3.2).
+/// The last step of a path through areas. Step 0 is inside the first area, step 1 in the backbone, step 2
+/// inside the last area (RFC 2328 §3.2).
 const LAST_STEP: u8 = 2;
 
 /// The participation of a port in a process.
@@ -35,7 +35,7 @@ struct Member {
     announced: Vec<Prefix>,
 }
 
-/// An edge of the graph: the port through which packets leave to a neighbor, and the neighbor's address.
+/// An edge of the graph: the port through which packets leave to a neighbor, and the address of the neighbor.
 #[derive(Clone, Copy)]
 struct Edge {
     to: Process,
@@ -51,7 +51,7 @@ struct FirstHop {
     next_hop: IpAddr,
 }
 
-/// The end of a path in the search: its process, its area, and its step through areas ([`LAST_STEP`]).
+/// The end of a path in the search: the process, the area, and the step through areas ([`LAST_STEP`]).
 type State = (Process, Area, u8);
 
 /// The processes of a network and their edges.
@@ -62,7 +62,7 @@ struct Graph {
     announced: BTreeMap<(Process, Area), Vec<(Prefix, u64)>>,
 }
 
-/// Returns the routes that each device computes, by device.
+/// Returns the routes that each device computes.
 pub(super) fn routes(snapshot: &Snapshot) -> Vec<Vec<Route>> {
     let graph = Graph::new(snapshot);
     let mut found: Vec<Vec<Route>> = snapshot.devices.iter().map(|_| Vec::new()).collect();
@@ -112,7 +112,8 @@ impl Graph {
             let own = &snapshot.router(process.0).forwarding.processes[process.1];
             if own.default_route.is_some() {
                 let all = Prefix::new(Ipv4Addr::UNSPECIFIED.into(), 0).expect("a prefix of no bits");
-                // An external route of type 2 costs 1 everywhere (RFC 2328 §16.4): the nearest border wins.
+                // An external route of type 2 has the cost 1 at all routers (RFC 2328 §16.4), so the nearest
+                // border router has precedence.
                 let area = *graph.areas[process].first().unwrap_or(&0);
                 graph.announced.entry((*process, area)).or_default().push((all, 1));
             }
@@ -146,7 +147,7 @@ impl Graph {
         }
     }
 
-    /// Returns the first hops of the best paths of a process to each prefix of others.
+    /// Returns the first hops of the best paths from a process to each prefix that other processes announce.
     fn best(&self, from: Process) -> BTreeMap<Prefix, BTreeSet<FirstHop>> {
         let mut best: BTreeMap<Prefix, ((bool, u64), BTreeSet<FirstHop>)> = BTreeMap::new();
         let own: BTreeSet<Prefix> = self
@@ -212,7 +213,7 @@ impl Graph {
     }
 }
 
-/// Returns the ports that take part in protocols whose routes are computed.
+/// Returns the ports that run a protocol whose routes perhop computes.
 fn members(snapshot: &Snapshot) -> Vec<Member> {
     let mut found = Vec::new();
     for device in 0..snapshot.devices.len() {
@@ -240,7 +241,7 @@ fn members(snapshot: &Snapshot) -> Vec<Member> {
     found
 }
 
-/// Returns the number of an area, which may be written as an address.
+/// Returns the number of an area, which can be written like an IPv4 address.
 fn area_number(written: &str) -> Area {
     let address = written.parse::<Ipv4Addr>().map(Ipv4Addr::to_bits);
     written.parse().or(address).unwrap_or(u32::MAX)

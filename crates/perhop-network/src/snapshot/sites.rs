@@ -12,7 +12,7 @@ use crate::forwarding::addresses;
 /// A subnet without another device, or a host that the user names.
 #[derive(Clone, Debug, Serialize)]
 pub struct Site {
-    /// Its name: the name of the host, or the device and the subnet.
+    /// The name: the name of the host, or the device and the subnet.
     pub name: String,
     /// The device.
     pub device: String,
@@ -20,18 +20,18 @@ pub struct Site {
     pub interface: String,
     /// The subnet; `None` for a host.
     pub subnet: Option<String>,
-    /// An address in the subnet that does not belong to the device.
+    /// An address in the subnet that no port of the device has.
     pub address: IpAddr,
-    /// The port on which its packets arrive.
+    /// The port on which packets of the site arrive.
     #[serde(skip)]
     pub(crate) id: Option<PortId>,
 }
 
 impl Snapshot<'_> {
-    /// Returns the sites: the hosts that the user names, otherwise the subnets without another device.
+    /// Returns the sites: the hosts that the user names, otherwise the subnets that contain no other device.
     ///
-    /// Tunnels are excluded, because they have no hosts. Subnets with one or two further addresses (`/31`,
-    /// `/30`) are excluded, because they lead to a router outside of the snapshot.
+    /// Tunnels are not sites, because they have no hosts. Subnets with one or two other addresses (`/31`,
+    /// `/30`) are not sites, because they lead to a router outside of the snapshot.
     pub fn sites(&self) -> Vec<Site> {
         if !self.written.hosts.is_empty() {
             return self.hosts();
@@ -81,8 +81,7 @@ impl Snapshot<'_> {
     }
 }
 
-/// Returns the lowest address of a subnet, without the first address of the subnet and `own`. The subnet has
-/// at least eight addresses.
+/// Returns the lowest host address of a subnet, except `own`. The subnet has at least eight addresses.
 fn neighbor_of(subnet: Prefix, own: IpAddr) -> IpAddr {
     let after = |offset: u8| match subnet.network() {
         IpAddr::V4(network) => IpAddr::from(Ipv4Addr::from_bits(network.to_bits() + u32::from(offset))),

@@ -8,7 +8,8 @@ use super::{Snapshot, WalkEnd};
 use crate::forwarding::{Decision, Origin};
 
 impl Snapshot<'_> {
-    /// Returns the end of a path at a device that has no certain route for the packet; `None` if it has one.
+    /// Returns the end of a path at a device that has no certain route for the packet; `None` if the device
+    /// has one.
     pub(super) fn unknown(
         &self,
         device: usize,
@@ -28,7 +29,7 @@ impl Snapshot<'_> {
                 Some(stop(format!("no route to {destination} is known{of_table}{protocol}")))
             }
             Decision::Leaves(exit) if !matches!(exit.origin, Origin::Connected | Origin::Given) => {
-                // A protocol whose routes perhop does not compute can have a more specific route than the
+                // A protocol whose routes perhop does not compute can add a more specific route than the
                 // default route.
                 let is_default = exit.prefix.as_deref().is_some_and(|prefix| prefix.ends_with("/0"));
                 let line = self.line_not_computed(device, vrf).filter(|_| is_default)?;
@@ -41,7 +42,7 @@ impl Snapshot<'_> {
         }
     }
 
-    /// Returns the line of a protocol whose routes are not computed, unless the user gave the routes.
+    /// Returns the line of a protocol whose routes perhop does not compute, unless the user wrote the routes.
     pub(super) fn line_not_computed(&self, device: usize, vrf: Option<&str>) -> Option<usize> {
         if self.devices[device].device.table().given.is_given(vrf) {
             return None;
@@ -60,9 +61,7 @@ impl Snapshot<'_> {
         WalkEnd::PathUnknown {
             device: name.clone(),
             because,
-            help: format!(
-                "give the routes of {name}: `show ip route{of_table}`, or `routes` in network.yaml"
-            ),
+            help: format!("add the routes of {name}: `show ip route{of_table}`, or `routes` in network.yaml"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Outputs of devices in a snapshot: routing tables, and cables to neighbors.
+//! Outputs of devices in a snapshot: routing tables and neighbors.
 
 use std::collections::BTreeSet;
 
@@ -29,9 +29,10 @@ pub(super) fn assign(devices: &mut [SnapshotDevice], outputs: &[Output]) -> Show
     let mut known: BTreeSet<[String; 2]> = BTreeSet::new();
     for output in outputs {
         let Some(place) = device_of(devices, output) else {
-            let because = "no device is known by the prompt or by the name of the file: begin the name with \
+            let because =
+                "neither the prompt nor the name of the file is the name of a device: begin the name with \
                            that of the device, such as R1-routes.txt"
-                .to_owned();
+                    .to_owned();
             shown.left_out.push(LeftOut { file: output.file.clone(), because });
             continue;
         };
@@ -45,7 +46,7 @@ pub(super) fn assign(devices: &mut [SnapshotDevice], outputs: &[Output]) -> Show
                 None => format!("{}:{}", neighbor.device, neighbor.far_interface),
             };
             let source = format!("{} ({})", output.file, neighbor.protocol);
-            // Both ends show the same cable, so its ends are sorted.
+            // The outputs of both ends contain the same cable, so its ends are sorted.
             let mut ends = [near, far];
             ends.sort_unstable();
             if known.insert(ends.clone()) {
@@ -56,7 +57,8 @@ pub(super) fn assign(devices: &mut [SnapshotDevice], outputs: &[Output]) -> Show
     shown
 }
 
-/// Returns the device of an output: by the name that the user wrote, the prompt, or the path of the file.
+/// Returns the device of an output: the device that the user wrote, otherwise the device in the prompt,
+/// otherwise the device in the path of the file.
 fn device_of(devices: &[SnapshotDevice], output: &Output) -> Option<usize> {
     let written = output.name.as_deref().and_then(|name| named(devices, name));
     let prompt = output.tables.device.as_deref().and_then(|name| named(devices, name));
@@ -74,7 +76,8 @@ fn device_of(devices: &[SnapshotDevice], output: &Output) -> Option<usize> {
     written.or(prompt).or_else(by_path)
 }
 
-/// Returns the device with a name as LLDP prints it: possibly with a domain, or cut off after 20 characters.
+/// Returns the device with a name as LLDP prints it. The name can include a domain, and can be cut off after
+/// 20 characters.
 fn named(devices: &[SnapshotDevice], name: &str) -> Option<usize> {
     const LONGEST: usize = 20;
     let is_called = |name: &str| devices.iter().position(|device| device.name.eq_ignore_ascii_case(name));
@@ -87,8 +90,8 @@ fn named(devices: &[SnapshotDevice], name: &str) -> Option<usize> {
 }
 
 impl Snapshot<'_> {
-    /// Adds the outer addresses of the other ends to each tunnel with several ends. These ends register by
-    /// NHRP (RFC 2332 §2).
+    /// Adds the outer addresses of the other ends to each tunnel with several ends. The ends register their
+    /// addresses by NHRP (RFC 2332 §2).
     pub(super) fn add_tunnel_maps(&mut self) {
         let mut found = Vec::new();
         for link in self.links.iter().filter(|link| link.is_tunnel) {

@@ -14,35 +14,35 @@ use super::{PortId, Snapshot};
 use crate::forwarding::{Decision, addresses};
 use crate::trace::{Cause, End, HeaderName, LabelSwitching, LineText, OwnPackets, Path, Stage, TraceOptions};
 
-/// Maximum number of followed paths of a packet.
+/// Maximum number of paths of a packet that are followed.
 const MOST_PATHS: usize = 64;
 
 /// The paths of a packet from its sender to its receiver.
 #[derive(Clone, Debug, Serialize)]
 pub struct Walk {
-    /// The packet as it is sent.
+    /// The packet as the sender sends it.
     pub packet: String,
-    /// Its paths: several if meters can give the packet different colors.
+    /// The paths. There are several if meters can give the packet different colors.
     pub paths: Vec<WalkPath>,
     /// The assumptions behind the paths.
     pub assumed: Vec<String>,
-    /// Ignored parts of the configurations that can change the paths.
+    /// The ignored parts of the configurations that can change the paths.
     pub not_looked_at: Vec<String>,
 }
 
 /// One path of a packet.
 #[derive(Clone, Debug, Serialize)]
 pub struct WalkPath {
-    /// The devices in order.
+    /// The devices, in the order in which the packet passes them.
     pub hops: Vec<Hop>,
-    /// Its end.
+    /// The end of the path.
     #[serde(flatten)]
     pub end: WalkEnd,
     /// The codepoint of the innermost header at the end of the path.
     pub dscp: Dscp,
     /// The places where a codepoint changes.
     pub changes: Vec<Change>,
-    /// The places where the EXP of the label at the top changes after the imposition.
+    /// The places where the EXP of the top label changes after a router added the label.
     pub exp_changes: Vec<ExpChange>,
 }
 
@@ -53,17 +53,17 @@ pub struct Hop {
     pub device: String,
     /// The path of its configuration.
     pub file: String,
-    /// The interface on which the packet arrives; `None` at its sender.
+    /// The interface on which the packet arrives; `None` at the sender.
     pub arrives: Option<String>,
-    /// The interface through which the packet leaves; `None` if its path ends here.
+    /// The interface through which the packet leaves; `None` if the path ends at this device.
     pub leaves: Option<String>,
-    /// The queue that it joins; `None` for a single queue without a name.
+    /// The queue that the packet joins; `None` for a single queue without a name.
     pub queue: Option<String>,
-    /// The packet as it leaves.
+    /// The packet as it leaves the device.
     pub packet: String,
     /// The MPLS labels with which it leaves, the outermost first.
     pub labels: Vec<HopLabel>,
-    /// The stages.
+    /// The stages of the packet in the device.
     pub stages: Vec<Stage>,
     /// The port through which the packet leaves.
     #[serde(skip)]
@@ -77,11 +77,11 @@ pub struct Change {
     pub device: String,
     /// The path of its configuration.
     pub file: String,
-    /// The codepoint before.
+    /// The codepoint before the change.
     pub from: Dscp,
-    /// The codepoint afterwards.
+    /// The codepoint after the change.
     pub to: Dscp,
-    /// The lines that change it.
+    /// The lines that change the codepoint.
     pub lines: Vec<LineText>,
 }
 
@@ -93,17 +93,17 @@ pub enum WalkEnd {
     Delivered {
         /// The last device.
         device: String,
-        /// The interface that leads to the host; `None` if the device itself is the destination.
+        /// The interface behind which the host is; `None` if the device itself is the destination.
         interface: Option<String>,
     },
     /// A device drops the packet.
     Dropped {
         /// The device.
         device: String,
-        /// The stage that drops it.
+        /// The stage that drops the packet.
         cause: Cause,
     },
-    /// The packet leaves the devices of the snapshot.
+    /// The packet leaves to a router outside of the snapshot.
     LeavesSnapshot {
         /// The last device.
         device: String,
@@ -118,7 +118,7 @@ pub enum WalkEnd {
         device: String,
         /// The reason.
         because: String,
-        /// The facts that would answer the question.
+        /// The facts that the user can add so that perhop knows the next hop.
         help: String,
     },
     /// The packet returns to a device with the same headers.
@@ -132,16 +132,16 @@ pub enum WalkEnd {
 #[derive(Clone)]
 pub(super) struct Walker {
     pub(super) packet: Packet,
-    /// The inner packets of tunnels that the packet is in, the innermost first.
+    /// The packets inside the current packet, if it is a tunnel packet, the innermost first.
     inside: Vec<Packet>,
-    /// Its labels, from the bottom.
+    /// The labels of the packet, from the bottom.
     pub(super) labels: Vec<Label>,
     pub(super) hops: Vec<Hop>,
     changes: Vec<Change>,
     pub(super) exp_changes: Vec<ExpChange>,
 }
 
-/// The assumptions and ignored parts that a walk has found.
+/// The assumptions and the ignored parts of a walk.
 #[derive(Default)]
 pub(super) struct Remarks {
     assumed: BTreeSet<String>,
@@ -205,8 +205,8 @@ impl Snapshot<'_> {
         Ok(Walk { packet, paths, assumed, not_looked_at })
     }
 
-    /// Returns the first device of a packet, and the port on which the packet arrives; no port if this device
-    /// is the sender.
+    /// Returns the first device of a packet, and the port on which the packet arrives. Returns no port if
+    /// this device sends the packet.
     pub(super) fn first_device(
         &self,
         source: IpAddr,
@@ -219,7 +219,7 @@ impl Snapshot<'_> {
         match near.as_slice() {
             [] => {
                 Err(ConfigError::new("from", format!("no device has an interface in the subnet of {source}"))
-                    .help("give the address of a host in the subnet of an interface"))
+                    .help("write the address of a host in the subnet of an interface"))
             }
             [only] => Ok((only.device, Some(*only))),
             several => {
@@ -301,7 +301,7 @@ impl Snapshot<'_> {
         Ok(steps)
     }
 
-    /// Returns the next step of a packet that has passed a device.
+    /// Returns the next step of a packet after a device.
     fn after(
         &self,
         mut walker: Walker,
@@ -320,7 +320,8 @@ impl Snapshot<'_> {
                     return walker.ends(WalkEnd::Delivered { device: name, interface: None });
                 };
                 let tunnel = self.tunnel_of(device, &walker.packet).or(arrives);
-                // The inner header keeps its codepoint (RFC 2983 §4.2: the pipe model).
+                // The inner header does not receive the codepoint of the outer header (RFC 2983 §4.2: the
+                // pipe model).
                 walker.packet = inner;
                 return Step::Goes(walker, device, tunnel);
             }
@@ -328,7 +329,7 @@ impl Snapshot<'_> {
         }
         let Some(port) = walker.hops.last().and_then(|hop| hop.port) else {
             let because = "the interface through which the packet leaves is not known".to_owned();
-            let help = "give the route, or the destination of the tunnel".to_owned();
+            let help = "add the route, or the destination of the tunnel".to_owned();
             return walker.ends(WalkEnd::PathUnknown { device: name, because, help });
         };
         let interface = self.port(port).name.clone();
@@ -349,7 +350,8 @@ impl Snapshot<'_> {
         }
     }
 
-    /// Returns the port of a device that is the end of a tunnel with the addresses of `packet`.
+    /// Returns the port of a device that is the end of a tunnel whose outer addresses are the addresses of
+    /// `packet`.
     fn tunnel_of(&self, device: usize, packet: &Packet) -> Option<PortId> {
         let router = self.router(device);
         let (far, near) = (packet.source.to_ip(), packet.destination.to_ip());
@@ -382,7 +384,7 @@ enum Step {
 }
 
 impl Walker {
-    /// Takes the packet through a device.
+    /// Updates the state of the packet with the path through a device.
     fn pass(&mut self, snapshot: &Snapshot, device: usize, arrives: Option<PortId>, path: &Path) {
         let member = &snapshot.devices[device];
         let mut before = self.packet.dscp;
@@ -405,7 +407,7 @@ impl Walker {
             self.inside.push(header.inner);
             self.packet = match header.classified_by {
                 HeaderName::Outer => path.last,
-                // The port below classifies by the inner header, but marks the outer one.
+                // The port below classifies by the inner header, but its marks change the outer header.
                 HeaderName::Inner => Packet { dscp: path.last.dscp, ..header.outer },
             };
         }

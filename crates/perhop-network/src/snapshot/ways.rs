@@ -15,11 +15,11 @@ use crate::trace::{Cause, Stage};
 pub struct Stop {
     /// The port on which the packet arrives.
     pub arrives: PortId,
-    /// The port through which it leaves.
+    /// The port through which the packet leaves.
     pub leaves: PortId,
-    /// The queue that it joins there; `None` for a single queue without a name.
+    /// The queue that the packet joins at that port; `None` for a single queue without a name.
     pub queue: Option<String>,
-    /// The tunnels that the packet enters in this device and whose packets leave via another port.
+    /// The tunnels that the packet enters in this device, if the tunnel packets leave through another port.
     pub(super) tunnels: Vec<PortId>,
 }
 
@@ -29,11 +29,11 @@ pub type Way = Vec<Stop>;
 /// The paths of a packet.
 #[derive(Clone, Debug)]
 pub struct Ways {
-    /// The paths: several if meters can give the packet different colors.
+    /// The paths. There are several if meters can give the packet different colors.
     pub ways: Result<Vec<Way>, NotRun>,
     /// The assumptions of the paths.
     pub assumed: Vec<String>,
-    /// Ignored parts of the configurations that can change the paths.
+    /// The ignored parts of the configurations that can change the paths.
     pub not_looked_at: Vec<String>,
 }
 
@@ -41,9 +41,9 @@ pub struct Ways {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum NotRun {
-    /// Their walk ends elsewhere.
+    /// The walk of the packets does not end at the host.
     Ends(WalkEnd),
-    /// A scenario cannot express their path.
+    /// A scenario cannot express the path of the packets.
     Because {
         /// The reason.
         because: String,
@@ -61,8 +61,8 @@ fn dscp_of(packet: &str) -> Option<Dscp> {
 }
 
 impl Snapshot<'_> {
-    /// Returns the paths of a packet from the host with its source address to the host with its destination
-    /// address.
+    /// Returns the paths of a packet from the host that has its source address to the host that has its
+    /// destination address.
     ///
     /// # Errors
     /// The errors of [`Snapshot::walk`].
@@ -73,7 +73,8 @@ impl Snapshot<'_> {
         for path in &walk.paths {
             match self.way(path) {
                 Ok(way) => ways.push(way),
-                // The conditioners of the run drop the packets of some colors in the same way.
+                // The conditioners of the simulated port drop packets of the same colors, so the path is
+                // omitted.
                 Err(why @ NotRun::Ends(WalkEnd::Dropped { cause: Cause::Conditioner, .. })) => {
                     dropped = Some(why);
                 }
@@ -114,8 +115,8 @@ impl Snapshot<'_> {
                 _ => None,
             }));
             let Some(leaves) = hop.port else {
-                // A device that removes a header appears twice: the inner packet is forwarded in a second
-                // hop.
+                // A device that removes an outer header appears twice in the path, because it forwards the
+                // inner packet in a second hop.
                 if let Some((tunnel, _)) = outer.pop().filter(|(_, sent)| *sent != dscp_of(&hop.packet)) {
                     return Err(NotRun::because(format!(
                         "a router marks the outer header of {tunnel} on its path; packets of a run have one header"
@@ -146,7 +147,7 @@ impl Snapshot<'_> {
         Some(PortId { device, port })
     }
 
-    /// Returns the names of a port: device and interface.
+    /// Returns the names of the device and the interface of a port.
     pub fn names_of(&self, id: PortId) -> (&str, &str) {
         (&self.devices[id.device].name, &self.port(id).name)
     }

@@ -11,14 +11,14 @@ use perhop_scenario::{
 use super::planned::{Carries, Node, Plan, Routes, Wire};
 use super::{LinkReason, NotRun, PortId, Site, Snapshot, Way};
 
-/// The policy of hosts and segments: queues without loss.
+/// The policy of hosts and segments, whose queues never drop packets.
 pub const AMPLE: &str = "ample";
-/// The rate of a line without a configured rate.
+/// The rate of a line whose rate is not configured, bit/s.
 const UNKNOWN_RATE: u64 = 1_000_000_000;
-/// The delay of a link between devices, about 200 km.
+/// The delay of a link between devices, ms. It corresponds to about 200 km.
 const DELAY_MS: u64 = 1;
 
-/// The wires on the paths, with their hosts.
+/// The wires on the paths of journeys, with their hosts.
 pub(super) struct Wires<'s, 'a> {
     pub(super) snapshot: &'s Snapshot<'a>,
     /// The port to which each host is attached.
@@ -58,7 +58,7 @@ impl<'s, 'a> Wires<'s, 'a> {
         Ok(())
     }
 
-    /// Records a link between two devices.
+    /// Records that a path crosses the link between two devices.
     pub(super) fn cross(&mut self, leaves: PortId, arrives: PortId) {
         if let Wire::Link(link) = self.snapshot.wire_of(leaves) {
             let mut devices = [leaves.device, arrives.device];
@@ -92,7 +92,7 @@ impl<'s, 'a> Wires<'s, 'a> {
         is_segment.then_some(Node::Segment(wire))
     }
 
-    /// Returns the name of a node. A segment is named after its subnet, otherwise after its first port.
+    /// Returns the name of a node. The name of a segment is its subnet, otherwise its first port.
     pub(super) fn name(&self, node: &Node) -> String {
         match node {
             Node::Device(device) => self.snapshot.devices[*device].name.clone(),
@@ -191,7 +191,7 @@ impl<'s, 'a> Wires<'s, 'a> {
         (device.to_owned(), end)
     }
 
-    /// Returns the rate of a wire: the maximum rate of its ends. Each end still sends at its own rate.
+    /// Returns the rate of a wire, the maximum rate of its ends. Each end still sends at its own rate.
     fn rate(&self, plan: &mut Plan, ports: &[PortId]) -> Rate {
         let rates = ports.iter().filter_map(|port| line_rate(self.snapshot.port(*port)));
         rates.max().unwrap_or_else(|| {
@@ -224,19 +224,20 @@ impl<'s, 'a> Wires<'s, 'a> {
         RouterConfig { configuration: Some(configuration), ..RouterConfig::default() }
     }
 
-    /// Records ports whose queues are not modeled. Their queues lose no packet in the run.
+    /// Records ports whose queues perhop does not model. In the run, these queues drop no packets.
     fn note_unmodeled(&self, plan: &mut Plan) {
         for id in self.used.values().flatten() {
             let port = self.snapshot.port(*id);
             let Some(reason) = &port.unmodeled_queues else { continue };
             let (device, interface) = self.snapshot.names_of(*id);
             plan.not_modeled.insert(format!(
-                "{device}: the queues of {interface}, which lose no packet in the run: {reason}"
+                "{device}: the queues of {interface}, which drop no packets in the run: {reason}"
             ));
         }
     }
 
-    /// Records sub-interfaces that share a port, because each becomes a separate link with the whole rate.
+    /// Records sub-interfaces that share a port, because each of them becomes a link with the full rate of
+    /// the port.
     fn note_shared(&self, plan: &mut Plan) {
         let mut sharing: BTreeMap<(usize, &str), BTreeSet<&str>> = BTreeMap::new();
         for id in self.used.values().flatten() {
@@ -247,7 +248,7 @@ impl<'s, 'a> Wires<'s, 'a> {
         for ((device, physical), names) in sharing.into_iter().filter(|(_, names)| names.len() > 1) {
             let names: Vec<&str> = names.into_iter().collect();
             plan.not_modeled.insert(format!(
-                "{}: {} share {physical}; in the run each has the whole rate",
+                "{}: {} share {physical}; in the run, each of them has the full rate",
                 self.snapshot.devices[device].name,
                 names.join(", ")
             ));

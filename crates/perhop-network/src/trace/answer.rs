@@ -15,13 +15,13 @@ use serde::Serialize;
 /// The paths of a packet through a device.
 #[derive(Clone, Debug, Serialize)]
 pub struct Answer {
-    /// The packet as it arrives.
+    /// The packet on arrival.
     pub packet: String,
-    /// Its paths: one for each combination of the colors that meters may give.
+    /// The paths, one for each combination of colors that meters can give.
     pub paths: Vec<Path>,
     /// The assumptions of the paths.
     pub assumed: Vec<String>,
-    /// Ignored parts of the configuration that may change the paths.
+    /// The ignored parts of the configuration that can change the paths.
     pub not_looked_at: Vec<String>,
 }
 
@@ -30,21 +30,21 @@ pub struct Answer {
 pub struct Path {
     /// The stages in order.
     pub stages: Vec<Stage>,
-    /// The packet at the end.
+    /// The packet at the end of the path.
     pub packet: String,
     /// The end of the path.
     #[serde(flatten)]
     pub end: End,
     /// The output interface; `None` if the packet is dropped or the interface is not known.
     pub leaves: Option<String>,
-    /// The name of its queue; `None` if it joins none.
+    /// The name of the packet's queue; `None` if the packet joins no queue.
     pub queue: Option<String>,
-    /// Its drop precedence by color: 0 to 2.
+    /// The drop precedence of the packet as an index by color, 0 to 2.
     pub color: usize,
-    /// The packet at the end, as the last stage classifies it.
+    /// The packet at the end of the path, with the header by which the last stage classifies it.
     #[serde(skip)]
     pub last: Packet,
-    /// The EXP of new labels when the device adds them, before the output policy.
+    /// The EXP of the new labels when the device adds them, before the output policy.
     #[serde(skip)]
     pub(crate) pushed_exp: Option<LinkMark>,
     /// The headers that the device adds, the outermost last.
@@ -55,7 +55,7 @@ pub struct Path {
 /// A header that a device adds to a packet.
 #[derive(Clone, Debug)]
 pub struct AddedHeader {
-    /// The inner packet, when the header is added.
+    /// The inner packet at the time when the header is added.
     pub inner: Packet,
     /// The packet with the header.
     pub outer: Packet,
@@ -69,7 +69,7 @@ pub struct AddedHeader {
 pub enum End {
     /// The packet waits in a queue of an interface.
     Queued,
-    /// No class takes the packet.
+    /// No class matches the packet.
     NoQueue,
     /// The packet leaves via an unknown interface.
     Leaves,
@@ -77,7 +77,7 @@ pub enum End {
     Delivered,
     /// The packet is dropped.
     Dropped {
-        /// The stage that drops it.
+        /// The stage that drops the packet.
         cause: Cause,
     },
 }
@@ -97,9 +97,9 @@ pub enum Cause {
 /// A line of the configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LineText {
-    /// Its number, from 1.
+    /// The number of the line, from 1.
     pub line: usize,
-    /// Its text without spaces around.
+    /// The text of the line without surrounding spaces.
     pub text: String,
 }
 
@@ -121,7 +121,7 @@ pub enum Place {
 pub enum HeaderName {
     /// The header of the tunnel.
     Outer,
-    /// The header of the packet inside.
+    /// The header of the packet inside the tunnel.
     Inner,
 }
 
@@ -135,7 +135,7 @@ pub enum Route {
     Connected,
     /// A static route.
     Static,
-    /// A route that the caller gives.
+    /// A route from the user or from an output of the device.
     Given,
     /// The shortest path of OSPF.
     Ospf,
@@ -143,11 +143,11 @@ pub enum Route {
     Isis,
     /// A route of an MPLS VPN.
     Vpn,
-    /// The interface that the caller chooses.
+    /// The output interface that the caller chooses.
     Chosen,
-    /// A route that discards.
+    /// A route that discards packets.
     Discard,
-    /// No source is known.
+    /// The source is unknown.
     Unknown,
 }
 
@@ -171,11 +171,11 @@ pub enum LabelOperation {
 pub enum Stage {
     /// The packet arrives.
     Entrance {
-        /// The interface; `None` if it is not known, and for packets of the device itself.
+        /// The interface; `None` if it is unknown, or if the device itself sends the packet.
         interface: Option<String>,
         /// The reason for the choice of this interface.
         because: String,
-        /// The lines that decide.
+        /// The lines that determine the interface.
         lines: Vec<LineText>,
     },
     /// An access list permits or denies the packet.
@@ -186,9 +186,9 @@ pub enum Stage {
         interface: String,
         /// The name of the list.
         list: String,
-        /// Its decision.
+        /// The decision of the list.
         decision: AccessDecision,
-        /// The line that applies the list, and the entry that decides.
+        /// The line that applies the list, and the entry that matches the packet.
         lines: Vec<LineText>,
     },
     /// The packet belongs to a class of an attached policy.
@@ -201,9 +201,9 @@ pub enum Stage {
         policy: String,
         /// The class.
         class: String,
-        /// The line of the class; `None` if the policy does not contain it.
+        /// The line of the class; `None` if the policy has no line for the class.
         line: Option<usize>,
-        /// The matching criteria; for access lists, the deciding entries.
+        /// The criteria that match the packet. For an access list, the entry that matches.
         criteria: Vec<LineText>,
     },
     /// A conditioner marks, polices or drops the packet.
@@ -212,22 +212,22 @@ pub enum Stage {
         side: Place,
         /// The interface.
         interface: String,
-        /// Its name.
+        /// The name of the conditioner.
         name: String,
-        /// Its meter.
+        /// The meter of the conditioner.
         meter: Option<MeterConfig>,
-        /// The color that the meter gives on this path.
+        /// The color that the meter gives the packet on this path.
         color: Option<String>,
-        /// The actions for that color.
+        /// The actions for this color.
         actions: Vec<Action>,
-        /// The packet afterwards.
+        /// The packet after the actions.
         packet: String,
-        /// Its lines.
+        /// The lines of the conditioner.
         lines: Vec<LineText>,
-        /// The codepoint afterwards.
+        /// The codepoint after the actions.
         #[serde(skip)]
         dscp: Dscp,
-        /// The EXP afterwards.
+        /// The EXP after the actions.
         #[serde(skip)]
         exp: Option<LinkMark>,
     },
@@ -241,20 +241,20 @@ pub enum Stage {
         prefix: Option<String>,
         /// The next router.
         next_hop: Option<IpAddr>,
-        /// The interface through which the packet leaves, or which has the destination address.
+        /// The interface through which the packet leaves, or the interface that has the destination address.
         interface: Option<String>,
-        /// The lines that decide.
+        /// The lines that determine the decision.
         lines: Vec<LineText>,
     },
     /// The device adds, replaces or removes MPLS labels.
     Labels {
         /// The operation.
         operation: LabelOperation,
-        /// The labels afterwards, the outermost first.
+        /// The labels after the operation, the outermost first.
         labels: Vec<String>,
-        /// The reason.
+        /// The reason for the operation.
         because: String,
-        /// The lines that decide.
+        /// The lines that determine the operation.
         lines: Vec<LineText>,
     },
     /// The packet enters a tunnel, or is encrypted.
@@ -265,9 +265,9 @@ pub enum Stage {
         protocol: u8,
         /// The packet with its outer header.
         packet: String,
-        /// The header by which later stages classify it.
+        /// The header by which later stages classify the packet.
         classified_by: HeaderName,
-        /// The lines that decide.
+        /// The lines that determine the outer header.
         lines: Vec<LineText>,
     },
     /// The packet joins a queue.
@@ -276,7 +276,8 @@ pub enum Stage {
         side: Place,
         /// The interface.
         interface: String,
-        /// The name of the queue; `None` if no class takes the packet, and for a single queue without a name.
+        /// The name of the queue; `None` if no class matches the packet, or for a single queue without a
+        /// name.
         queue: Option<String>,
         /// The classes on the path to the queue, the outermost first.
         classes: Vec<QueueClass>,
@@ -285,27 +286,27 @@ pub enum Stage {
     },
 }
 
-/// The bytes that a class of HTB sends in one turn of the round robin.
+/// The bytes that a class of HTB sends per round.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Turn {
     /// The quantum, bytes.
     pub quantum: ByteSize,
-    /// The quantum that the kernel computes from rate and r2q, before its limits apply; `None` if the class
-    /// sets a quantum.
+    /// The quantum that the kernel computes from rate and r2q, bytes, before it applies its limits; `None` if
+    /// the configuration sets a quantum.
     pub of_rate: Option<ByteSize>,
-    /// The divisor of the rate.
+    /// The divisor of the rate, `r2q`.
     pub rate_to_quantum: u32,
 }
 
 /// A class on the path to a queue.
 #[derive(Clone, Debug, Serialize)]
 pub struct QueueClass {
-    /// The scheduler that serves it.
+    /// The scheduler that serves the class.
     pub scheduler: SchedulerConfig,
-    /// The turn of the class, if it is a class of HTB with a queue.
+    /// The quantum of the class, if it is a class of HTB with a queue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn: Option<Turn>,
-    /// The class, without its match and the classes inside it.
+    /// The class, without its match criteria and without its inner classes.
     #[serde(flatten)]
     pub class: ClassConfig,
 }

@@ -1,4 +1,4 @@
-//! The forwarding decision in paths, and its assumptions.
+//! The forwarding decision of a path, and the assumptions of this decision.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -23,7 +23,7 @@ pub(super) enum Onto<'a> {
 }
 
 impl<'a> Onward<'a> {
-    /// Returns the next hop that the route names.
+    /// Returns the next hop of the route.
     pub(super) fn next_hop(&self) -> Option<IpAddr> {
         match &self.stage {
             Stage::Forwarding { next_hop, .. } => *next_hop,
@@ -31,7 +31,7 @@ impl<'a> Onward<'a> {
         }
     }
 
-    /// Returns a decision for `port` without a route.
+    /// Returns a decision for `port` that needs no route.
     pub(super) fn without_route(kind: RouteKind, destination: IpAddr, port: &'a Port) -> Onward<'a> {
         let stage = Stage::Forwarding {
             destination,
@@ -87,9 +87,10 @@ impl<'a> Tracer<'a> {
         })
     }
 
-    /// Returns the decision on a destination without a unicast route.
+    /// Returns the decision for a destination that needs no unicast route.
     fn without_table(&mut self, destination: IpAddr) -> Option<Onward<'a>> {
-        // RFC 5771 §4, RFC 4291 §2.7: routers do not forward 224.0.0.0/24 and ff02::/16. RFC 1812 §4.2.2.11.
+        // RFC 5771 §4, RFC 4291 §2.7: routers do not forward 224.0.0.0/24 and ff02::/16. RFC 1812 §4.2.2.11:
+        // nor 255.255.255.255.
         let (prefix, is_multicast) = match destination {
             IpAddr::V4(Ipv4Addr::BROADCAST) => ("255.255.255.255/32", false),
             IpAddr::V4(four) if four.octets()[..3] == [224, 0, 0] => ("224.0.0.0/24", false),
@@ -99,7 +100,7 @@ impl<'a> Tracer<'a> {
             _ => return None,
         };
         let (route, to) = if is_multicast {
-            let line = format!("the receivers of {destination}: multicast routing decides, not the routes");
+            let line = format!("the receivers of {destination}: multicast routing determines them");
             self.not_looked_at.insert(line);
             (RouteKind::Unknown, Onto::Unknown)
         } else {
@@ -145,19 +146,19 @@ impl<'a> Tracer<'a> {
         Onward { stage, to: Onto::Port(exit.port) }
     }
 
-    /// Records routing protocols, because their routes can override configured routes.
+    /// Records routing protocols whose routes can override configured routes.
     pub(super) fn look_for_protocols(&mut self, destination: IpAddr) {
         let is_computed = |protocol: RoutingProtocol| self.device.given.computes(protocol);
         let processes = self.device.router.forwarding.processes.iter();
         for RoutingProcess { line, .. } in processes.filter(|process| !is_computed(process.protocol)) {
             let text = self.line(*line).text;
             self.not_looked_at.insert(format!(
-                "line {line}, `{text}`: a route that the device learns may lead {destination} elsewhere"
+                "line {line}, `{text}`: a route that the device learns can lead to {destination} over another interface"
             ));
         }
     }
 
-    /// Returns the only interface with an output policy.
+    /// Returns the only interface with an output policy, for packets without a known route.
     fn default_exit(&mut self, destination: IpAddr) -> Result<Option<&'a Port>, ConfigError> {
         let ports = self.device.router.ports.iter();
         let with_policy: Vec<&Port> = ports.filter(|port| has_output(port)).collect();
@@ -165,13 +166,13 @@ impl<'a> Tracer<'a> {
         match with_policy.as_slice() {
             [] => {
                 self.assumed.insert(format!(
-                    "no route to {destination} is known: it leaves via an interface without an output policy"
+                    "no route to {destination} is known: the packet leaves via an interface without an output policy"
                 ));
                 Ok(None)
             }
             [port] => {
                 self.assumed.insert(format!(
-                    "no route to {destination} is known: it leaves via {}, {because}",
+                    "no route to {destination} is known: the packet leaves via {}, {because}",
                     port.name
                 ));
                 Ok(Some(port))
@@ -188,7 +189,7 @@ impl<'a> Tracer<'a> {
     }
 }
 
-/// Whether a port has an output policy, a discipline or a limiter.
+/// Whether a port has an output policy, a queueing discipline or a rate limit.
 pub(super) fn has_output(port: &Port) -> bool {
     let is_interface = port.forwarding.role == PortRole::Interface && !port.shutdown;
     let is_conditioned = port.conditions_output();

@@ -7,8 +7,8 @@ use super::{Stage, Tracer};
 use crate::forwarding::{Decision, Exit, Origin};
 
 impl<'a> Tracer<'a> {
-    /// Returns the port at which a packet enters: the chosen port, otherwise the port that leads to its
-    /// source, otherwise the only port with an input policy.
+    /// Returns the port on which a packet arrives: the port that the caller chooses, otherwise the port that
+    /// leads to the source of the packet, otherwise the only port with an input policy.
     pub(super) fn entrance(&mut self, packet: &Packet) -> (Stage, Option<&'a Port>) {
         if let Some(port) = self.options.arrives {
             return self.by_port(port, "chosen".to_owned(), Vec::new());
@@ -16,7 +16,8 @@ impl<'a> Tracer<'a> {
         let source = packet.source.to_ip();
         match self.back_to(source) {
             Some(Decision::Own { port, address }) => {
-                let because = format!("the device sends it: {source} is its address on {}", port.name);
+                let because =
+                    format!("the device itself sends the packet: {source} is the address of {}", port.name);
                 let lines = self.lines([address.line]);
                 (Stage::Entrance { interface: None, because, lines }, None)
             }
@@ -37,7 +38,7 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// Looks up a source in all routing tables; the subnet of a port takes precedence over a route.
+    /// Looks up a source address in all routing tables. The subnet of a port has precedence over a route.
     fn back_to(&self, source: std::net::IpAddr) -> Option<Decision<'a>> {
         let named = self.device.router.ports.iter().filter_map(|port| port.forwarding.vrf.as_ref());
         let mut tables: Vec<Option<&str>> = vec![None];
@@ -81,7 +82,7 @@ impl<'a> Tracer<'a> {
     }
 }
 
-/// Returns the reason for the port that leads to the source of a packet.
+/// Returns the reason why the port that leads to the source of a packet was chosen.
 fn way_back(exit: &Exit) -> String {
     let prefix = exit.prefix.as_deref().unwrap_or("its subnet");
     match exit.origin {

@@ -15,10 +15,10 @@ use super::{
 };
 use crate::forwarding::{Decision, Origin};
 
-/// Limit on nested tunnels.
+/// Limit on the number of nested tunnels.
 const MOST_TUNNELS: usize = 4;
 impl<'a> Tracer<'a> {
-    /// Forwards packets that arrived at `port`, and follows them.
+    /// Makes the forwarding decision for packets that arrive on `port`, and follows the packets to their end.
     pub(super) fn forward(
         &mut self,
         mut ways: Vec<Way>,
@@ -35,7 +35,7 @@ impl<'a> Tracer<'a> {
             Some(port) => Onward::without_route(RouteKind::Chosen, destination, port),
             None => self.decide(vrf, destination)?,
         };
-        // A label determines the output port without a lookup of the destination.
+        // If a label determines the output port, the destination is not looked up.
         let by_label = labels.is_some() && self.options.leaves.is_some();
         let (before, after): (&[Stage], &[Stage]) =
             labels.map_or((&[], &[]), |labels| (&labels.before, &labels.after));
@@ -129,7 +129,7 @@ impl<'a> Tracer<'a> {
         self.queue(ways, &side)
     }
 
-    /// Adds the outer header, and forwards packets again.
+    /// Adds the outer header of a tunnel to packets, and follows the outer packets through the port below.
     fn enter_tunnel(
         &mut self,
         mut ways: Vec<Way>,
@@ -182,18 +182,19 @@ impl<'a> Tracer<'a> {
         };
         let queues: Vec<Option<String>> = ways.iter().map(|way| way.queue.clone()).collect();
         let is_plain = !has_output(below) && queues.iter().any(Option::is_some);
-        // A tunnel whose destination is unknown has no mapping either, so the placeholder is never looked up.
+        // The destination is unknown only if the tunnel has no mapping either. The placeholder is then never
+        // looked up.
         let outer = destination.unwrap_or(Ipv4Addr::UNSPECIFIED.into());
         let mut ways = self.leave(ways, below, outer, tunnels - 1)?;
         if is_plain {
-            // A queue of the tunnel's own policy has precedence over the FIFO of the port below.
+            // The queue of the tunnel's own policy has precedence over the FIFO of the port below.
             ways.iter_mut().zip(queues).for_each(|(way, queue)| way.queue = queue.or(way.queue.take()));
         }
         Ok(ways)
     }
 
-    /// Forwards the packets of a tunnel by their outer destination, otherwise through the port of the
-    /// tunnel's source.
+    /// Returns the decision for the outer packets of a tunnel: the route to the outer destination, otherwise
+    /// the port of the tunnel's source.
     fn below(&mut self, vrf: Option<&str>, destination: IpAddr, tunnel: &Tunnel) -> Option<Onward<'a>> {
         if let Decision::Leaves(exit) = self.table.decide(vrf, destination) {
             if exit.origin != Origin::Connected {
@@ -209,11 +210,11 @@ impl<'a> Tracer<'a> {
         Some(Onward::without_route(RouteKind::Unknown, destination, port))
     }
 
-    /// Forwards through the port of a tunnel's source, because the configuration does not contain the
-    /// destination.
+    /// Returns the decision to use the port of a tunnel's source, because the configuration does not contain
+    /// the outer destination.
     fn below_source(&mut self, port: &Port, tunnel: &Tunnel) -> Option<Onward<'a>> {
         let reason = match tunnel.ends {
-            TunnelEnds::Several => "the device learns it while it runs",
+            TunnelEnds::Several => "the device learns it at run time",
             TunnelEnds::One => "the configuration does not state it as an address",
         };
         self.not_looked_at.insert(format!("the outer destination of {}: {reason}", port.name));
@@ -222,8 +223,8 @@ impl<'a> Tracer<'a> {
         Some(Onward::without_route(RouteKind::Unknown, Ipv4Addr::UNSPECIFIED.into(), below))
     }
 
-    /// Records the output access lists of a port below a tunnel. Platforms differ in whether they apply such
-    /// lists to packets of the device itself, which include tunnel packets.
+    /// Records the output access lists of a port below a tunnel. Platforms differ in whether such lists
+    /// filter packets that the device itself sends, including tunnel packets.
     fn look_for_lists_below(&mut self, port: &Port) {
         let groups = &port.forwarding.access_groups;
         for group in groups.iter().filter(|group| group.direction == Direction::Output) {
@@ -235,15 +236,16 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// Records that the length of packets encrypted by `name` does not include the encryption overhead.
+    /// Records that the length of packets that `name` encrypts does not include the overhead of the
+    /// encryption.
     fn look_for_length(&mut self, name: &str) {
         self.not_looked_at.insert(format!(
             "the bytes that the encryption of {name} adds, which depend on the ciphers of both ends"
         ));
     }
 
-    /// Adds the outer header to packets that a port encrypts. The policy of the port already classifies by
-    /// this header.
+    /// Adds the outer header to packets that a port encrypts. The policy of the port has already classified
+    /// them by this header.
     fn encrypt(&mut self, ways: &mut [Way], port: &Port, encryption: &Encryption) {
         for way in ways.iter_mut().filter(|way| way.end.is_none()) {
             if !encryption.encrypts.matches(&self.interfaces, &way.packet) {
@@ -254,7 +256,7 @@ impl<'a> Tracer<'a> {
                 ClassifiedHeader::Inner(line) => (HeaderName::Inner, Some(line)),
             };
             let outer = encrypted(&way.packet, port, encryption);
-            // The policy of the port matches the outer header of the packets that it encrypts.
+            // The policy of the port has already classified the packets by their outer header.
             let inner = HeaderName::Inner;
             way.added_headers.push(AddedHeader { inner: way.packet, outer, classified_by: inner });
             way.stages.push(Stage::Encapsulation {

@@ -1,4 +1,4 @@
-//! [`LabelSwitching`]: the labels of a packet in a device, and policies as they apply to packets with labels.
+//! [`LabelSwitching`]: the labels of a packet in a device, and the effect of policies on packets with labels.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,8 @@ pub(crate) struct LabelSwitching {
     pub(crate) arrives_labeled: bool,
     /// The routing table of the destination address.
     pub(crate) table: TableChoice,
-    /// The stages before the forwarding decision, or instead of it if the output port is chosen.
+    /// The stages before the forwarding decision. If the caller chooses the output port, they replace the
+    /// decision.
     pub(crate) before: Vec<Stage>,
     /// The stages after the forwarding decision.
     pub(crate) after: Vec<Stage>,
@@ -27,15 +28,15 @@ pub(crate) struct LabelSwitching {
 /// The choice of the routing table for the destination address of a packet.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum TableChoice {
-    /// The table of the port of arrival.
+    /// The table of the port on which the packet arrives.
     #[default]
     OfPort,
-    /// The table to which a label leads: a VRF, or the global table (`None`).
+    /// The table that a label selects: a VRF, or the global table (`None`).
     OfLabel(Option<String>),
 }
 
 impl TableChoice {
-    /// Returns the table, if the port of arrival is in `vrf`.
+    /// Returns the name of the table. `vrf` is the table of the port on which the packet arrives.
     pub(crate) fn vrf<'t>(&'t self, vrf: Option<&'t str>) -> Option<&'t str> {
         match self {
             TableChoice::OfPort => vrf,
@@ -47,24 +48,25 @@ impl TableChoice {
 /// The labels with which a packet leaves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum LeavingLabels {
-    /// None.
+    /// No labels.
     #[default]
     None,
-    /// New labels. They have the EXP that the device has set, otherwise the EXP of the received label at the
-    /// top, otherwise the precedence (RFC 3270 §2.6.3).
+    /// New labels. Their EXP is the EXP that the device has set, otherwise the EXP of the received top label,
+    /// otherwise the precedence (RFC 3270 §2.6.3).
     New,
-    /// The label below a removed one, with its own EXP: the EXP of the removed label is lost (RFC 3270
+    /// The label below a removed label, with its own EXP. The EXP of the removed label is lost (RFC 3270
     /// §2.6.2: the pipe models).
     Exposed(LinkMark),
 }
 
 impl LeavingLabels {
-    /// Returns the header by which the output classifies the packet.
+    /// Returns the header by which the output policy classifies the packet.
     pub(super) fn visible(self) -> VisibleHeader {
         if self == LeavingLabels::None { VisibleHeader::Ip } else { VisibleHeader::Labels }
     }
 
-    /// Updates the marks of a packet that leaves through a port whose link has headers of `encapsulation`.
+    /// Updates the marks of a packet that leaves through a port. `encapsulation` states the headers of its
+    /// link.
     pub(super) fn depart(self, packet: &mut Packet, encapsulation: Encapsulation) {
         if let LeavingLabels::Exposed(exp) = self {
             packet.set_exp(exp);
@@ -73,7 +75,7 @@ impl LeavingLabels {
     }
 }
 
-/// Returns a policy as it applies to a packet of which only `visible` can be matched.
+/// Returns the policy without the conditions that cannot match a packet of which only `visible` can be read.
 pub(super) fn seen(config: &PolicyConfig, visible: VisibleHeader) -> Cow<'_, PolicyConfig> {
     if visible == VisibleHeader::Ip {
         return Cow::Borrowed(config);

@@ -5,8 +5,8 @@
 //!          → access lists → [tunnel: outer header → forwarding]* → encryption → output conditioners → queue
 //! ```
 //!
-//! A meter splits a path into one path for each color that it can give. All paths share the forwarding
-//! decision, because the destination does not change before this decision.
+//! A meter splits a path into one path per color that the meter can give. All these paths have the same
+//! forwarding decision, because the destination does not change before the decision.
 
 mod answer;
 mod decision;
@@ -33,18 +33,18 @@ use perhop_qos::{Color, ConfigError, Packet};
 use crate::forwarding::Table;
 use crate::given::Given;
 
-/// A device, and the data that answers about it need.
+/// A device, and the data that tracing a packet needs.
 #[derive(Clone, Copy)]
 pub struct TracedDevice<'a> {
     /// The device.
     pub router: &'a Router,
-    /// The lines of its configuration; empty without a text.
+    /// The lines of the configuration; empty if the device has no text.
     pub lines: &'a [Line],
     /// The lines that perhop does not model.
     pub open_lines: &'a [OpenLine],
     /// The classes of packets with their lines, if the language has such classes.
     pub class_lines: Option<&'a dyn ClassLines>,
-    /// The facts that are not in the configuration.
+    /// The facts about forwarding that are not in the configuration.
     pub(crate) given: &'a Given,
 }
 
@@ -53,12 +53,12 @@ pub struct TracedDevice<'a> {
 pub struct TraceOptions<'a> {
     /// The port on which packets arrive; by default the port that leads to their source.
     pub arrives: Option<&'a Port>,
-    /// The port through which they leave; by default the port of the route.
+    /// The port through which packets leave; by default the port of the route.
     pub leaves: Option<&'a Port>,
     /// The treatment of packets to the device itself.
     pub own: OwnPackets,
-    /// The labels of packets in a network; `None` if none arrive and the headers of links state those of
-    /// departing packets.
+    /// The labels of packets in a network. `None` means that no labels arrive, and that the headers of links
+    /// determine the labels of departing packets.
     pub(crate) labels: Option<&'a LabelSwitching>,
 }
 
@@ -75,7 +75,7 @@ pub enum OwnPackets {
 /// Returns the paths of `packet` through a device.
 ///
 /// # Errors
-/// When a policy cannot be built, or the output port is unknown and several ports have policies.
+/// A policy cannot be built, or the output port is unknown and several ports have output policies.
 pub fn trace(device: &TracedDevice, options: TraceOptions, packet: &Packet) -> Result<Answer, ConfigError> {
     let mut tracer = Tracer {
         device: *device,
@@ -93,7 +93,7 @@ pub fn trace(device: &TracedDevice, options: TraceOptions, packet: &Packet) -> R
         _ => VisibleHeader::Ip,
     };
     if visible == VisibleHeader::Labels {
-        // The drop precedence of an arriving packet is that of its codepoint, which is hidden.
+        // The drop precedence of an arriving packet depends on its codepoint, which labels hide.
         packet.color = Color::GREEN;
     }
     let written = written(&packet);
@@ -120,17 +120,17 @@ pub fn trace(device: &TracedDevice, options: TraceOptions, packet: &Packet) -> R
     })
 }
 
-/// A path that is being followed.
+/// A path that is not complete.
 #[derive(Clone, Debug)]
 struct Way {
     stages: Vec<Stage>,
-    /// The packet that later stages classify.
+    /// The packet as later stages classify it.
     packet: Packet,
-    /// The header by which they classify it.
+    /// The header by which later stages classify the packet.
     visible: VisibleHeader,
-    /// The EXP of new labels when the device adds them.
+    /// The EXP of the new labels when the device adds them.
     pushed_exp: Option<LinkMark>,
-    /// Its end, once it is reached.
+    /// The end of the path; `None` until the end is reached.
     end: Option<End>,
     leaves: Option<String>,
     queue: Option<String>,
@@ -148,7 +148,7 @@ struct Tracer<'a> {
     device: TracedDevice<'a>,
     table: Table<'a>,
     options: TraceOptions<'a>,
-    /// Names by the number of the port.
+    /// The names of interfaces, by the numbers that packets carry.
     interfaces: Vec<String>,
     assumed: BTreeSet<String>,
     not_looked_at: BTreeSet<String>,
@@ -175,12 +175,12 @@ impl Tracer<'_> {
         lines.into_iter().filter(|line| *line > 0).map(|line| self.line(line)).collect()
     }
 
-    /// Records a port on the path, for the search for ignored lines.
+    /// Records a port on the path, for the later search for ignored lines.
     fn cross(&mut self, port: &Port) {
         self.crossed.insert(port.interface.clone());
     }
 
-    /// Lists the unmodeled lines that affect packets at the ports on the path.
+    /// Records the unmodeled lines that affect packets at the ports on the path.
     fn look_for_open_lines(&mut self) {
         let ports = self.device.router.ports.iter();
         let considered: BTreeSet<usize> = ports
@@ -213,14 +213,14 @@ impl Tracer<'_> {
     }
 }
 
-/// Returns an ignored line with its reason.
+/// Returns the text of an ignored line and the reason why it is ignored.
 pub fn words(lines: &[Line], number: usize) -> Option<String> {
     let line = lines.get(number.checked_sub(1)?)?;
     let reason = line.note.as_ref().map_or(String::new(), |note| format!(": {note}"));
     Some(format!("line {number}, `{}`{reason}", line.text.trim()))
 }
 
-/// Returns a packet in text notation. The arrival interface is a separate stage.
+/// Returns a packet in text notation, without the input interface, which is a separate stage.
 fn written(packet: &Packet) -> String {
     Witness { packet: *packet, input: None }.to_string()
 }

@@ -15,7 +15,7 @@ use crate::forwarding::addresses;
 /// Encapsulating security payload (RFC 4303).
 pub(super) const ESP: Protocol = Protocol(50);
 
-/// Returns the interface that is the source of a tunnel, or has its address.
+/// Returns the interface that is the source of a tunnel, or that has its source address.
 fn source_port<'a>(router: &'a Router, tunnel: &Tunnel) -> Option<&'a Port> {
     let mut ports = router.ports.iter();
     match &tunnel.source.as_ref()?.value {
@@ -35,7 +35,7 @@ pub(crate) fn source_address(router: &Router, tunnel: &Tunnel) -> Option<IpAddr>
 }
 
 impl<'a> Tracer<'a> {
-    /// Returns the interface that is the source of a tunnel, or has its address.
+    /// Returns the interface that is the source of a tunnel, or that has its source address.
     pub(super) fn source_port(&self, tunnel: &Tunnel) -> Option<&'a Port> {
         source_port(self.device.router, tunnel)
     }
@@ -46,7 +46,7 @@ impl<'a> Tracer<'a> {
     }
 
     /// Returns the outer destination of packets to a next hop in a tunnel with several ends. The destination
-    /// is configured, or the device learns it from an end that registers.
+    /// is configured, or the device learns it when the other end registers.
     pub(super) fn tunnel_map(&mut self, port: &Port, tunnel: &Tunnel, next_hop: IpAddr) -> Option<TunnelMap> {
         if tunnel.ends == TunnelEnds::One {
             return None;
@@ -56,7 +56,7 @@ impl<'a> Tracer<'a> {
         }
         let map = self.device.given.tunnel_map(&port.name, next_hop)?;
         self.assumed.insert(format!(
-            "{} learns that {next_hop} is at {}, the source of the tunnel there",
+            "{} learns that {next_hop} is at {}, the source of the tunnel on that device",
             port.name, map.outside
         ));
         Some(map)
@@ -74,7 +74,8 @@ pub(super) fn lines_of(tunnel: &Tunnel) -> Vec<usize> {
     source.into_iter().chain(destination).chain(asking).collect()
 }
 
-/// Returns the packet with the header of a tunnel. The DS field is copied (RFC 2983 §3.1).
+/// Returns the packet with the outer header of a tunnel. The DS field is copied to the outer header (RFC 2983
+/// §3.1).
 pub(super) fn outer_packet(
     packet: &Packet,
     tunnel: &Tunnel,
@@ -95,8 +96,8 @@ pub(super) fn outer_packet(
     }
 }
 
-/// Returns the packet with the outer header of an encrypting port, in tunnel mode. Its length is that of the
-/// inner packet, because the encryption overhead depends on the ciphers that both ends negotiate.
+/// Returns the packet with the outer header of a port that encrypts, in tunnel mode. The length is the length
+/// of the inner packet, because the overhead depends on the ciphers that both ends negotiate.
 pub(super) fn encrypted(packet: &Packet, port: &Port, encryption: &Encryption) -> Packet {
     let source = addresses(port).next().map(|own| own.address);
     let address = |address: Option<IpAddr>| address.map_or_else(Address::default, Address::from);

@@ -12,10 +12,10 @@ use perhop_qos::{ByteSize, ConfigError, Packet};
 use super::labels;
 use super::{Cause, End, LineText, Place, QueueClass, Stage, Tracer, Turn, Way, written};
 
-/// Maximum number of followed paths: all combinations of three colors at five meters.
+/// Maximum number of paths that are followed: all combinations of three colors at five meters.
 const MOST_PATHS: usize = 243;
 
-/// Returns the packet with its outer header, if it gets one.
+/// A function that returns a packet with its outer header; `None` if the packet receives no outer header.
 type OuterHeader<'a> = dyn Fn(&Packet) -> Option<Packet> + 'a;
 
 /// The policy at one side of a port, and the packets that it classifies.
@@ -38,7 +38,7 @@ impl<'a> PolicySide<'a> {
         PolicySide { place: Place::Output, port, config, links, attached }
     }
 
-    /// The policers of packets to the device itself, in front of the queue to its processor.
+    /// Returns the policers of packets to the device itself, which precede the queue to its processor.
     pub(super) fn control_plane(port: &'a Port) -> PolicySide<'a> {
         let (config, links, attached) = (&port.output, &port.links.output, port.input_policy());
         PolicySide { place: Place::ControlPlane, port, config, links, attached }
@@ -46,7 +46,7 @@ impl<'a> PolicySide<'a> {
 }
 
 impl Way {
-    /// Restores the fields of the IP header, because a device cannot write a header behind labels.
+    /// Restores the fields of the IP header, because a device cannot write a header that is behind labels.
     fn restore_hidden(&self, packet: &mut Packet) {
         if self.visible == VisibleHeader::Labels {
             packet.dscp = self.packet.dscp;
@@ -89,8 +89,8 @@ impl<'a> Tracer<'a> {
         ways
     }
 
-    /// Classifies and conditions packets. `outer` returns the outer header of packets that the port encrypts;
-    /// the lookup of class lines uses it.
+    /// Classifies and conditions packets. `outer` returns the outer header of packets that the port encrypts.
+    /// The search for class lines uses this header.
     pub(super) fn condition(
         &self,
         ways: Vec<Way>,
@@ -193,7 +193,7 @@ impl<'a> Tracer<'a> {
     }
 }
 
-/// Returns the classes on the path to the queue at `path`.
+/// Returns the classes on the path to the queue whose indexes are `path`.
 fn classes_at(queueing: &QueueingConfig, path: &[usize]) -> Vec<QueueClass> {
     let mut found = Vec::new();
     let mut rate_to_quantum = None;
@@ -202,7 +202,7 @@ fn classes_at(queueing: &QueueingConfig, path: &[usize]) -> Vec<QueueClass> {
         let Some(around) = queueing else { break };
         let Some(class) = around.classes.get(*index) else { break };
         let own = ClassConfig { matches: None, queueing: None, ..class.clone() };
-        // Only the outermost HTB of a tree has r2q, which applies to all its classes.
+        // Only the outermost HTB of a tree has an r2q. It applies to all classes of the tree.
         let outer = rate_to_quantum.filter(|_| around.scheduler == SchedulerConfig::Htb);
         rate_to_quantum = around.rate_to_quantum.or(outer);
         let turn = turn(around.scheduler, class, rate_to_quantum);
@@ -212,7 +212,7 @@ fn classes_at(queueing: &QueueingConfig, path: &[usize]) -> Vec<QueueClass> {
     found
 }
 
-/// Returns the turn of a class of HTB with a queue.
+/// Returns the quantum of a class, if it is a class of HTB with a queue.
 fn turn(scheduler: SchedulerConfig, class: &ClassConfig, rate_to_quantum: Option<u32>) -> Option<Turn> {
     let share = &class.share;
     let takes_turns = scheduler == SchedulerConfig::Htb && share.direct != Some(true);

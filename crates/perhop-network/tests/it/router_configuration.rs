@@ -1,5 +1,5 @@
-//! Routers with configurations: assembled values, refused ones, and positions of reports. The language is a
-//! toy, with ports given in Rust and one word that it reports.
+//! Routers with configurations: assembled and refused values, and the positions of diagnostics. The
+//! configuration language is a toy: its ports are defined in Rust, and it reports one word.
 
 use std::net::{IpAddr, Ipv4Addr};
 

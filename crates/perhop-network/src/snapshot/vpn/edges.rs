@@ -1,4 +1,4 @@
-//! [`Edge`]: the VRFs of a router and its sessions for routes of VPNs, as its lines configure them.
+//! [`Edge`]: the VRFs of a router and its BGP sessions for VPN routes, as its lines configure them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr};
@@ -9,15 +9,15 @@ use perhop_qos::classifier::Prefix;
 use crate::snapshot::rules::bgp_sessions::process::{End, Process, process};
 use crate::snapshot::rules::tree::{Node, Numbered, tree};
 
-/// The address family of routes of VPNs (RFC 4364 §4.3.4).
+/// The address family of VPN routes (RFC 4364 §4.3.4).
 const FAMILY: &str = "vpnv4";
 
 /// A router with a BGP process.
 pub(super) struct Edge {
     process: Process,
-    /// The neighbors and peer groups that are clients of this reflector (RFC 4456).
+    /// The neighbors and peer groups that are clients of this route reflector (RFC 4456).
     clients: BTreeSet<String>,
-    /// The neighbors and peer groups whose routes of VPNs a line changes or filters.
+    /// The neighbors and peer groups whose VPN routes a line changes or filters.
     filtered: BTreeSet<String>,
     pub(super) vrfs: BTreeMap<String, Vrf>,
 }
@@ -27,7 +27,7 @@ pub(super) struct Edge {
 pub(super) struct Vrf {
     pub(super) imports: BTreeSet<String>,
     pub(super) exports: BTreeSet<String>,
-    /// Whether a map selects the imported or exported routes.
+    /// Whether a route-map selects the imported or exported routes.
     pub(super) has_map: bool,
     pub(super) announced: Announced,
 }
@@ -37,18 +37,18 @@ pub(super) struct Vrf {
 pub(super) struct Announced {
     pub(super) connected: Option<Certainty>,
     pub(super) r#static: Option<Certainty>,
-    /// `network`
+    /// The prefixes of `network` lines.
     pub(super) networks: Vec<Prefix>,
 }
 
-/// Whether the lines alone decide about a route, or also a policy, which perhop does not evaluate.
+/// Whether a route depends only on lines, or also on a policy, which perhop does not evaluate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Certainty {
     Policy,
     Certain,
 }
 
-/// A neighbor with which a router exchanges routes of VPNs.
+/// A neighbor with which a router exchanges VPN routes.
 pub(super) struct Peer {
     pub(super) address: IpAddr,
     pub(super) end: End,
@@ -57,7 +57,7 @@ pub(super) struct Peer {
 }
 
 impl Edge {
-    /// Reads the lines of a device; `None` if it has no BGP process with one number for all neighbors.
+    /// Reads the lines of a device; `None` if the device has no BGP process whose number all neighbors see.
     pub(super) fn read<'t>(lines: impl Iterator<Item = Numbered<'t>>) -> Option<Edge> {
         let lines: Vec<Numbered> = lines.collect();
         let process = process(lines.iter().copied()).filter(|process| !process.hides_number)?;
@@ -101,7 +101,7 @@ impl Edge {
         }
     }
 
-    /// Iterates over the neighbors inside the autonomous system.
+    /// Generates the neighbors inside the autonomous system.
     pub(super) fn peers(&self) -> impl Iterator<Item = Peer> {
         self.process.ends.iter().filter_map(|((vrf, name), end)| {
             let address: IpAddr = name.parse().ok()?;

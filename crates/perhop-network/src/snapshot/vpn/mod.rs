@@ -1,10 +1,10 @@
 //! [`routes`]: the routes of MPLS VPNs (RFC 4364) that follow from configurations alone.
 //!
 //! A provider edge router announces the connected subnets and static routes of a VRF that a line
-//! redistributes, with the route targets of the VRF. Another router has them in a VRF that imports one of
-//! these targets, if BGP sessions inside the autonomous system lead there, directly or through reflectors
-//! (RFC 4456). perhop does not evaluate policies: a route that depends on one is unknown, as is a prefix that
-//! several routers announce.
+//! redistributes, with the route targets of the VRF. Another router has these routes in each VRF that imports
+//! one of the targets, if BGP sessions inside the autonomous system connect the two routers, directly or
+//! through route reflectors (RFC 4456). perhop does not evaluate policies. A route that depends on a policy
+//! is unknown. A prefix that several routers announce is also unknown.
 
 mod edges;
 
@@ -20,28 +20,28 @@ use super::model::{VpnRoute, VpnRoutes};
 use super::{PortId, Snapshot, carries_packets};
 use crate::forwarding::addresses;
 
-/// The preference of routes from neighbors inside the autonomous system (Cisco, "What is administrative
-/// distance?").
+/// The administrative distance of routes from neighbors inside the autonomous system (Cisco, "What is
+/// administrative distance?").
 const DISTANCE: u8 = 200;
 
-/// The reception of the routes of a router.
+/// A receiver of a router's VPN routes.
 struct Received {
     /// The receiving router.
     device: usize,
     next_hop: IpAddr,
     certainty: Certainty,
-    /// The routers on the way.
+    /// The routers between the origin and the receiver.
     path: Vec<usize>,
 }
 
-/// A candidate for a route.
+/// A possible route to a prefix.
 struct Candidate {
     next_hop: IpAddr,
     certainty: Certainty,
     route: VpnRoute,
 }
 
-/// Returns the routes that each device has in its VRFs, and their origins.
+/// Returns the VPN routes that each device has in its VRFs, and the origin of each.
 pub(super) fn routes(snapshot: &Snapshot) -> (Vec<(usize, Route)>, VpnRoutes) {
     let places = 0..snapshot.devices.len();
     let has_vrf =
@@ -79,8 +79,8 @@ pub(super) fn routes(snapshot: &Snapshot) -> (Vec<(usize, Route)>, VpnRoutes) {
     let (mut routes, mut origins) = (Vec::new(), VpnRoutes::new());
     for ((device, vrf, prefix), mut found) in candidates {
         let only = found.pop().filter(|one| found.is_empty() && one.certainty == Certainty::Certain);
-        // An unknown route hides shorter ones: the packet may follow it.
-        let via = only.as_ref().map_or(RouteTarget::Learned, |one| RouteTarget::NextHop(one.next_hop));
+        // An unknown route must hide routes with shorter prefixes, because packets may follow it.
+        let via = only.as_ref().map_or(RouteTarget::Learned, |own| RouteTarget::NextHop(own.next_hop));
         routes.push((
             device,
             Route {
@@ -100,7 +100,8 @@ pub(super) fn routes(snapshot: &Snapshot) -> (Vec<(usize, Route)>, VpnRoutes) {
     (routes, origins)
 }
 
-/// Reads the lines of a device that runs BGP, which is among the protocols whose routes are not computed.
+/// Reads the lines of a device that runs BGP. In the device model, BGP is a protocol whose routes perhop does
+/// not compute.
 fn edge(snapshot: &Snapshot, device: usize) -> Option<Edge> {
     let mut processes = snapshot.router(device).forwarding.processes.iter();
     let may_be = processes.any(|process| process.protocol == RoutingProtocol::Other);
@@ -147,7 +148,7 @@ fn announced(snapshot: &Snapshot, device: usize, name: &str, vrf: &Vrf) -> Vec<(
     let mut found = with(&connected, vrf.announced.connected);
     found.extend(with(&statics, vrf.announced.r#static));
     found.extend(vrf.announced.networks.iter().filter(has).map(|prefix| (*prefix, Certainty::Certain)));
-    // A `network` line announces a prefix regardless of the policy of `redistribute`.
+    // A `network` line announces a prefix regardless of the policies of `redistribute` lines.
     let best: BTreeMap<Prefix, Certainty> =
         found.into_iter().fold(BTreeMap::new(), |mut best, (prefix, own)| {
             best.entry(prefix).and_modify(|known| *known = own.max(*known)).or_insert(own);
@@ -156,7 +157,8 @@ fn announced(snapshot: &Snapshot, device: usize, name: &str, vrf: &Vrf) -> Vec<(
     best.into_iter().collect()
 }
 
-/// Returns the routers that receive the routes of a router, which keep their next hop (RFC 4456 §10).
+/// Returns the routers that receive the routes of a router. Reflectors do not change the next hop (RFC 4456
+/// §10).
 fn receivers(snapshot: &Snapshot, edges: &[Option<Edge>], origin: usize) -> Vec<Received> {
     let mut found = Vec::new();
     let mut known = BTreeSet::from([origin]);
@@ -174,7 +176,8 @@ fn receivers(snapshot: &Snapshot, edges: &[Option<Edge>], origin: usize) -> Vec<
         if !known.insert(received.device) {
             continue;
         }
-        // RFC 4456 §6: routes of clients go to all neighbors, other routes only to clients.
+        // RFC 4456 §6: a reflector announces routes of clients to all neighbors, and other routes only to
+        // clients.
         let Some(own) = &edges[received.device] else { continue };
         for (device, back) in sessions(snapshot, edges, received.device) {
             let is_client = own.peers().any(|peer| {
@@ -193,7 +196,8 @@ fn receivers(snapshot: &Snapshot, edges: &[Option<Edge>], origin: usize) -> Vec<
     found
 }
 
-/// Returns the neighbors with a session to a router, each with its own view of this router.
+/// Returns the neighbors that have a session with a router. Each has the settings that it configures for the
+/// router.
 fn sessions(snapshot: &Snapshot, edges: &[Option<Edge>], device: usize) -> Vec<(usize, Peer)> {
     let Some(own) = &edges[device] else { return Vec::new() };
     let mut found: Vec<(usize, Peer)> = Vec::new();
@@ -216,8 +220,8 @@ fn sessions(snapshot: &Snapshot, edges: &[Option<Edge>], device: usize) -> Vec<(
     found
 }
 
-/// Whether a router starts the session to a neighbor from `address`: the address of `update-source`,
-/// otherwise an address on a link.
+/// Whether a router starts the session with a neighbor from `address`. The source is the address of
+/// `update-source`, otherwise an address on a link.
 fn has_source(snapshot: &Snapshot, device: usize, peer: &Peer, address: IpAddr) -> bool {
     let Some(id) = snapshot.owner(address).filter(|id| id.device == device) else { return false };
     match &peer.end.source {
