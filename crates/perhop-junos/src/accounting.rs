@@ -112,8 +112,9 @@ fn defines(tree: &Tree, node: NodeId) -> bool {
     is_definition(tree.path(node).get(2..).unwrap_or_default())
 }
 
-/// Returns the state of a definition in an unapplied group. It is the state of the definition with its group
-/// applied, because unused definitions outside of groups also have their state. `note` names the group.
+/// Returns the state of a definition in an unapplied group: the state that the definition would have if its
+/// group was applied. Unused definitions outside of groups have their state in the same way. `note` names the
+/// group.
 fn of_unused(in_use: State, note: Option<String>) -> (LineState, Option<String>) {
     match in_use {
         State::Idle(_) => (LineState::Irrelevant, note),

@@ -7,7 +7,7 @@ use crate::tree::{NodeId, Tree, rank};
 pub(crate) struct Around {
     /// The outermost statement.
     pub(crate) top: NodeId,
-    /// The command that removes the innermost of these statements that is removed.
+    /// The line of the command that removes the innermost removed statement of these statements.
     pub(crate) removed_by: Option<usize>,
     /// Whether one of the statements is inactive.
     pub(crate) is_inactive: bool,
@@ -24,7 +24,7 @@ pub(crate) fn surroundings(tree: &Tree) -> Vec<Around> {
         let parent = tree.parent(id);
         let around = found.get(parent.index()).copied().unwrap_or_default();
         let is_deep = id != NodeId::ROOT && tree.mark_of(parent).is_some_and(|mark| mark.is_deep);
-        // The outer of two equal marks covers the node.
+        // The outer mark covers the node, unless the inner mark has a higher rank.
         let cover = match (Some(parent).filter(|_| is_deep), around.cover) {
             (Some(own), Some(outer)) if rank_of(own) <= rank_of(outer) => Some(outer),
             (own, outer) => own.or(outer),

@@ -168,7 +168,7 @@ impl Context {
         found
     }
 
-    /// Reports an undefined name before statements. These statements have no effect.
+    /// Reports an undefined name whose block contains statements. These statements have no effect.
     pub(crate) fn undefined_block(&mut self, node: NodeId, kind: &str, name: &str) {
         for word in self.all_below(node) {
             self.not_modeled(word.node, "statements of an undefined name");

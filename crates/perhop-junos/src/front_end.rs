@@ -103,7 +103,7 @@ struct Source<'s> {
     is_chosen: bool,
 }
 
-/// A device as the rules of a family read it.
+/// A device that was read by the rules of a family.
 struct ReadDevice {
     lines: Vec<Line>,
     diagnostics: Vec<Diagnostic>,
@@ -114,8 +114,8 @@ impl Source<'_> {
     fn model(&self, tree: Tree, inherited: &Inherited, family: Option<Family>) -> DeviceModel {
         let platform = self.platform(family);
         let is_refused = self.read.template.is_some() || !platform.supported;
-        // A text of an unknown family is read by the rules of each likely family. The ports are those of the
-        // first.
+        // A text of an unknown family is read by the rules of each likely family. The ports come from the
+        // first family.
         let others = if family.is_none() { self.recognized.likely.get(1..).unwrap_or_default() } else { &[] };
         let by_others: Vec<_> =
             others.iter().map(|other| self.read_as(tree.clone(), inherited, *other).diagnostics).collect();

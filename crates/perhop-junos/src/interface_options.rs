@@ -16,7 +16,7 @@ const SUBSCRIBERS: &str = "interfaces of subscribers";
 const TAGS: &str = "changes of tags";
 const UNTAGGED: &str = "frames without a tag";
 
-/// Options of an interface.
+/// Options of an interface without effect on packets.
 pub(crate) const PORT_OPTIONS: [&str; 43] = [
     "accounting-profile",
     "anchor-point",
@@ -76,7 +76,7 @@ pub(crate) const PORT_NOT_MODELED: [(&str, &str); 9] = [
     ("unidirectional", "ports of one direction"),
 ];
 
-/// Options of Ethernet: bundles, negotiation.
+/// Options of Ethernet without effect on packets.
 pub(crate) const ETHERNET_OPTIONS: [&str; 16] = [
     "asynchronous-notification",
     "auto-negotiation",
@@ -109,7 +109,7 @@ pub(crate) const ETHERNET_NOT_MODELED: [(&str, &str); 9] = [
     ("source-filtering", "frames that the filter of source addresses drops"),
 ];
 
-/// Options of a unit.
+/// Options of a unit without effect on packets.
 pub(crate) const UNIT_OPTIONS: [&str; 21] = [
     "account-layer2-overhead",
     "accounting-profile",
@@ -159,7 +159,7 @@ pub(crate) const UNIT_NOT_MODELED: [(&str, &str); 21] = [
     ("vlan-map", TAGS),
 ];
 
-/// Options of a family of a unit.
+/// Options of a family of a unit without effect on packets.
 pub(crate) const FAMILY_OPTIONS: [&str; 16] = [
     "accounting",
     "apply-groups",

@@ -28,7 +28,7 @@ pub(crate) struct Interface {
     pub(crate) speed: Option<At<Rate>>,
     /// Bytes per packet that queues count in addition to the frame.
     pub(crate) shaping_overhead: Option<At<i32>>,
-    /// The bundle that the interface is a link of.
+    /// The bundle of which the interface is a link.
     pub(crate) bundle: Option<String>,
     pub(crate) is_tagged: bool,
     pub(crate) scheduling: Scheduling,
@@ -55,11 +55,11 @@ pub(crate) struct Unit {
     pub(crate) description: Option<String>,
     pub(crate) disabled: Option<usize>,
     pub(crate) vlan: Option<At<u64>>,
-    /// The tags of a packet.
+    /// The number of tags of a packet.
     pub(crate) tags: u16,
     pub(crate) addresses: Vec<InterfaceAddress>,
     pub(crate) addresses6: Vec<InterfaceAddress>,
-    /// The set of units to which it belongs (`interface-set`).
+    /// The set of units that contains the unit (`interface-set`).
     pub(crate) set: Option<String>,
     /// The families of IP packets.
     pub(crate) families: Vec<FilterFamily>,
@@ -114,7 +114,7 @@ fn sets(context: &mut Context, node: NodeId) -> Vec<SetOfUnit> {
     found
 }
 
-/// Marks the statements of interface ranges. The copies at the members are read instead.
+/// Marks the statements of interface ranges. The readers use the copies at the members of a range.
 fn range(context: &mut Context, node: NodeId) {
     for range in context.names(node) {
         for key in ["member", "member-range"] {

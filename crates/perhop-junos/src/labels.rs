@@ -37,7 +37,8 @@ pub(crate) fn set_ports(context: &Context, interfaces: &[Interface], ports: &mut
     }
 }
 
-/// Returns the line by which a unit takes part in a protocol; `None` if it does not, or is disabled there.
+/// Returns the line by which a unit takes part in a protocol; `None` if the unit does not take part or is
+/// disabled in the protocol.
 fn takes_part(context: &Context, protocol: &str, unit: &str) -> Option<usize> {
     let interface = |name: &str| context.tree.at(NodeId::ROOT, &["protocols", protocol, "interface", name]);
     let node = interface(unit).or_else(|| interface("all"))?;

@@ -7,7 +7,7 @@
 /// The statements of a level with the minimum number of their values.
 type Statements = &'static [(&'static str, usize)];
 
-/// The number of values of a statement with its own level. All following words belong to it.
+/// Marks a statement that has a level of its own, so that all following words belong to the statement.
 const OPEN: usize = usize::MAX;
 
 const SCHEDULER: Statements = &[
@@ -165,7 +165,7 @@ pub(crate) struct Level {
 }
 
 impl Level {
-    /// Adds `word` behind the words of `path`. If `word` begins the next statement of the level, returns the
+    /// Adds `word` after the words of `path`. If `word` begins the next statement of the level, returns the
     /// number of words before the level.
     pub(crate) fn next(&mut self, path: &[&str], word: &str) -> Option<usize> {
         let least = |known: Statements| {

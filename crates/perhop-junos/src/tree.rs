@@ -40,7 +40,8 @@ struct Node {
     symbol: u32,
     line: usize,
     depth: u16,
-    /// The number of the last statement that contains the node; the last value of a leaf wins.
+    /// The number of the last statement that contains the node. Of several values of a leaf, the last one
+    /// applies.
     touched: u32,
     children: Vec<NodeId>,
     inactive: bool,

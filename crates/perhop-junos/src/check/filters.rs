@@ -37,7 +37,7 @@ fn discards_rest(name: &str, filter: &Filter) -> Option<Diagnostic> {
     let has_rest = terms.iter().any(|term| term.from == Condition::All && term.then.end != End::NextTerm);
     (treats && !rejects && !is_unknown && !has_rest).then(|| {
         let message = format!("filter {name} discards the packets that no term matches");
-        let router = "end it with a term without `from`, with `then accept`";
+        let router = "end the filter with a term without `from`, with `then accept`";
         finding(&rules::JUNOS_FILTER_DISCARDS_REST, filter.line, message, router)
     })?
 }
@@ -56,6 +56,6 @@ fn not_rewritten(checked: Checked) -> Option<Diagnostic> {
     })?;
     let class = checked.cos.classes.at(label).map_or("", |class| class.name.as_str());
     let message = format!("filter {name} gives packets class {class}, but no interface has rewrite rules");
-    let router = "the packets keep their codepoints, and the next router classifies by them";
+    let router = "the packets keep their codepoints, and the next router classifies by these codepoints";
     finding(&rules::JUNOS_CLASS_NOT_REWRITTEN, line, message, router)
 }

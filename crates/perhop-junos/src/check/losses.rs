@@ -33,7 +33,7 @@ pub(super) fn check(checked: Checked) -> Vec<Diagnostic> {
     found.chain(marks(checked)).collect()
 }
 
-/// Reports schedulers that mark by a drop profile which they do not have (the topic
+/// Reports schedulers that mark packets (ECN) but have no drop profile (the topic
 /// `cos-qfx-series-explicit-congestion-notification-understanding`: ECN uses the profile of the queue).
 fn marks(checked: Checked) -> impl Iterator<Item = Diagnostic> {
     let schedulers = checked.cos.schedulers.schedulers.iter();
@@ -45,7 +45,7 @@ fn marks(checked: Checked) -> impl Iterator<Item = Diagnostic> {
     })
 }
 
-/// Returns the loss priorities that classifiers, filters and policers give packets, by number.
+/// Returns the numbers of the loss priorities that classifiers, filters and policers assign to packets.
 fn losses(checked: Checked) -> BTreeSet<usize> {
     let mut found = BTreeSet::from([LossPriority::Low as usize]);
     let mut add = |loss: LossPriority| found.insert(loss as usize);

@@ -87,7 +87,7 @@ fn strict_below_low(checked: Checked, name: &str, map: &SchedulerMap) -> Option<
     finding(&rules::JUNOS_VALUE_INVALID, map.line, message, "error: configuration check-out failed")
 }
 
-/// Reports a scheduler that precedes all others and has no limit. A transmit rate is a limit only with
+/// Reports a scheduler with priority strict-high and without a limit. A transmit rate is a limit only with
 /// `exact` or `rate-limit` (Junos CoS User Guide, "Configuring Strict-High Priority Queues").
 fn unbounded(name: &str, scheduler: &Scheduler) -> Option<Diagnostic> {
     let priority = scheduler

@@ -87,7 +87,7 @@ pub(crate) struct Attached {
     pub(crate) forwarding_class: Option<At<String>>,
     /// The profile with the rates and queues of the node.
     pub(crate) profile: Option<At<String>>,
-    /// The profile with the rates and queues of the units without a profile.
+    /// The profile with the rates and queues of units that have no profile.
     pub(crate) remaining: Option<At<String>>,
     /// A statement that changes the scheduling and that perhop does not model.
     pub(crate) hierarchy: Option<At<String>>,
@@ -360,8 +360,8 @@ fn by_kind(context: &mut Context, word: &Word) -> Vec<(CodePoints, At<String>)> 
     found
 }
 
-/// Reads the packets of a rewrite rule. `mpls-any` is all packets with labels, which is the default (printed
-/// by `show class-of-service interface`: `exp (mpls-any)`).
+/// Reads the protocols to which a rewrite rule applies. `mpls-any` means all packets with labels, and is the
+/// default (printed by `show class-of-service interface`: `exp (mpls-any)`).
 fn protocols(context: &mut Context, kind: CodePoints, node: NodeId) {
     let names = context.keywords(node);
     if kind == CodePoints::Exp && names.iter().all(|name| name.text == "mpls-any") {

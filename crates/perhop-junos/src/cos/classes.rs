@@ -12,7 +12,7 @@ use crate::values::number;
 pub(crate) struct ForwardingClass {
     pub(crate) name: String,
     pub(crate) queue: u8,
-    /// The line that defines it; 0 for a built-in class.
+    /// The line that defines the class; 0 for a built-in class.
     pub(crate) line: usize,
     /// Whether the class is lossless: the device pauses the sender instead of dropping packets.
     pub(crate) is_lossless: bool,
@@ -20,7 +20,7 @@ pub(crate) struct ForwardingClass {
     pub(crate) is_premium: bool,
 }
 
-/// The forwarding classes of a device by queue; the place of a class is its label.
+/// The forwarding classes of a device, sorted by queue. The label of a class is its index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Classes {
     all: Vec<ForwardingClass>,
@@ -74,8 +74,8 @@ impl Classes {
         self.all.iter().position(|class| class.name == name).and_then(|place| u8::try_from(place).ok())
     }
 
-    /// Returns the label of the built-in class with a role. If the configuration has renamed it, returns the
-    /// label of a class on its default queue.
+    /// Returns the label of the built-in class with a role. If the configuration has renamed this class,
+    /// returns the label of a class on its default queue.
     pub(crate) fn label_of_role(&self, role: u8) -> Option<u8> {
         let name = ROLES[usize::from(role)];
         let built_in = self.family.rules().classes.iter().find(|(known, _)| *known == name);

@@ -18,7 +18,7 @@ pub(crate) struct Treatment {
 /// A classifier.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Classifier {
-    /// The line that opens it; 0 for a built-in one.
+    /// The first line of the classifier; 0 for a built-in classifier.
     pub(crate) line: usize,
     /// The classifier whose codepoints it imports.
     pub(crate) import: Option<String>,
@@ -50,7 +50,8 @@ impl Classifiers {
         self.0.keys().map(|(kind, name)| (*kind, name.as_str()))
     }
 
-    /// Returns the codepoints that the classifier `name` and its imports list; `None` if they list all.
+    /// Returns the codepoints that the classifier `name` and its imports list; `None` if they list all
+    /// codepoints.
     pub(crate) fn listed(&self, kind: CodePoints, name: &str) -> Option<BTreeSet<u8>> {
         let (mut points, mut name) = (BTreeSet::new(), name);
         for _ in 0..MOST_IMPORTS {
@@ -62,7 +63,7 @@ impl Classifiers {
         Some(points)
     }
 
-    /// Whether a classifier exists, built-in ones included.
+    /// Whether a classifier exists, including built-in classifiers.
     pub(crate) fn exists(&self, kind: CodePoints, name: &str) -> bool {
         is_built_in(name) || self.get(kind, name).is_some()
     }

@@ -56,7 +56,7 @@ fn built_in(kind: CodePoints, classes: &Classes) -> BTreeMap<Treatment, (u8, usi
         CodePoints::InetPrecedence => {
             [(BEST_EFFORT, 0, 0), (EXPEDITED, 5, 5), (ASSURED, 1, 1), (NETWORK_CONTROL, 6, 7)]
         }
-        // The drop eligible bit is the last of four, and perhop has none.
+        // The drop eligible bit is the last of the four bits. Tags in perhop do not have this bit.
         CodePoints::Ieee8021ad => {
             [(BEST_EFFORT, 0, 2), (EXPEDITED, 4, 6), (ASSURED, 8, 10), (NETWORK_CONTROL, 12, 14)]
         }

@@ -17,10 +17,10 @@ pub(crate) enum ExcessOrder {
     /// Two levels, which `excess-priority` sets. The default is high for strict-high and high queues, and low
     /// for all others.
     TwoLevels,
-    /// The priority of the queue decides.
+    /// The priority of the queue determines the order.
     Priority,
-    /// The priority of the queue decides, even within its transmit rate. The transmit rate is a weight among
-    /// queues of equal priority.
+    /// The priority of the queue determines the order, even within its transmit rate. The transmit rate is a
+    /// weight among queues of equal priority.
     PriorityAlone,
     /// All queues have one level.
     OneLevel,

@@ -139,7 +139,7 @@ fn read_family(
                 "accounting-profile" | "enhanced-mode" | "fast-filter-lookup" => {
                     context.irrelevant(word.node, "counters and tables of the device");
                 }
-                // It permits policers with one bucket for a port.
+                // The statement permits policers that have one bucket per port.
                 "physical-interface-filter" => context.modeled(word.node),
                 "instance-shared" => {
                     context.not_modeled(word.node, "buckets that several interfaces share");

@@ -31,7 +31,7 @@ const TYPES: [(&str, u64); 11] = [
     ("sna", 0x80d5),
 ];
 
-/// Returns the condition of `ether-type`: the packets of IPv4 or IPv6, or those with labels.
+/// Returns the condition of `ether-type`: packets of IPv4, packets of IPv6, or packets with labels.
 pub(super) fn ether_type(context: &mut Context, word: &Word) -> Option<MatchConfig> {
     context.modeled(word.node);
     let mut conditions = Vec::new();
@@ -108,7 +108,7 @@ fn group(text: &str) -> Option<Group> {
     }
 }
 
-/// Returns the condition for fragments behind the first, or for the first of several.
+/// Returns the condition for fragments after the first fragment, or for the first of several fragments.
 pub(super) fn fragments(context: &mut Context, word: &Word) -> MatchConfig {
     context.tree.mark_deep(word.node, LineState::Modelled, NO_PACKET);
     no_packet()

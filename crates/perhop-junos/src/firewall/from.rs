@@ -25,12 +25,12 @@ pub(crate) enum Condition {
 
 impl Condition {
     /// Whether the condition reads the loss priority of a packet.
-    pub(crate) fn asks_loss_priority(&self) -> bool {
-        fn asks(condition: &MatchConfig) -> bool {
+    pub(crate) fn reads_loss_priority(&self) -> bool {
+        fn reads_color(condition: &MatchConfig) -> bool {
             let inner = condition.all.iter().chain(&condition.any).flatten();
-            condition.color.is_some() || inner.chain(condition.not.as_deref()).any(asks)
+            condition.color.is_some() || inner.chain(condition.not.as_deref()).any(reads_color)
         }
-        matches!(self, Condition::When(conditions) if conditions.iter().any(asks))
+        matches!(self, Condition::When(conditions) if conditions.iter().any(reads_color))
     }
 }
 

@@ -35,14 +35,14 @@ pub(crate) enum PercentOf {
 /// Interface (Aggregate) Policer Overview" and "Physical Interface Policer Overview".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Instance {
-    /// Each term, and each family of a unit, has its own.
+    /// Each term, and each family of a unit, has its own bucket.
     #[default]
     Term,
-    /// All terms of a filter (`filter-specific`).
+    /// All terms of a filter share a bucket (`filter-specific`).
     Filter,
-    /// All families of a unit (`logical-interface-policer`).
+    /// All families of a unit share a bucket (`logical-interface-policer`).
     LogicalInterface,
-    /// All families and units of a port (`physical-interface-policer`).
+    /// All families and units of a port share a bucket (`physical-interface-policer`).
     PhysicalInterface,
 }
 
@@ -72,7 +72,7 @@ pub(crate) struct Hierarchical {
     pub(crate) node: NodeId,
     /// Bits per second and bytes of all packets.
     pub(crate) aggregate: (u64, u64),
-    /// Bits per second and bytes of premium packets; packets above them are dropped.
+    /// Bits per second and bytes of premium packets. Packets above these limits are dropped.
     pub(crate) premium: (u64, u64),
     /// The action for other packets above the rate of all packets.
     pub(crate) exceed: ExceedAction,
@@ -131,7 +131,7 @@ impl Policers {
         }
     }
 
-    /// Returns which uses of a policer share a bucket.
+    /// Returns the kind of uses of a policer that share a bucket.
     pub(crate) fn instance(&self, policer: &Metered) -> Instance {
         let found = match policer {
             Metered::Plain(name) => self.plain.get(name).map(|policer| policer.instance),
@@ -248,7 +248,7 @@ fn range(context: &mut Context, name: &Word, measure: Option<Measure>, cos: &Cla
     }
 }
 
-/// The recommended minimum of bursts (the topic `policer-mx-m120-m320-burstsize-determining`), 10 MTU.
+/// The recommended minimum burst, bytes: 10 MTU (the topic `policer-mx-m120-m320-burstsize-determining`).
 const LEAST_BURST: u64 = 15_000;
 const LEAST_BURST_WORD: &str = "15k";
 

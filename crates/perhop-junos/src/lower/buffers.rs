@@ -36,7 +36,7 @@ fn rounded(rules: &Rules, bytes: f64, rate: u64) -> u64 {
     found.max(buffer.least(rate))
 }
 
-/// The parts of the delay buffer of a port that no queue has by percentage or time.
+/// The remainder of the delay buffer of a port, after queues with a percentage or a time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rest {
     /// The percentage of each queue with `remainder`.
@@ -69,8 +69,8 @@ pub(super) fn queue_bytes(
 
 /// Returns the buffer of `bytes` with the drop profiles of a scheduler.
 ///
-/// Junos CoS User Guide, "RED Drop Profiles": the fill level decides. Between two samples of an interpolated
-/// profile, the lower sample applies (recalled).
+/// Junos CoS User Guide, "RED Drop Profiles": the fill level determines the drop probability. Between two
+/// samples of an interpolated profile, the lower sample applies (recalled).
 pub(super) fn buffer(device: Device, scheduler: Option<&Scheduler>, bytes: u64) -> BufferConfig {
     of_limit(QueueSize::Bytes(bytes), profiles(device, scheduler, steps), ecn(scheduler))
 }
@@ -84,7 +84,8 @@ pub(super) fn of_limit(limit: QueueSize, precedences: Vec<Vec<FillStep>>, ecn: E
     BufferConfig::FillProfile(FillProfileConfig { limit, precedences, ecn })
 }
 
-/// Returns the steps of the drop profile of each loss priority; none for one without a profile.
+/// Returns the steps of the drop profile of each loss priority. A loss priority without a profile has no
+/// steps.
 pub(super) fn profiles(
     device: Device,
     scheduler: Option<&Scheduler>,

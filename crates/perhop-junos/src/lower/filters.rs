@@ -17,7 +17,7 @@ use crate::cos::LossPriority;
 use crate::firewall::{Condition, End, ExceedAction, FilterFamily, Metered, Term, Then};
 use crate::unit_filters::Side;
 
-/// A term of a filter attached at a line.
+/// A term of a filter, and the line that attaches the filter.
 #[derive(Clone, Copy)]
 struct Reached<'t> {
     filter: &'t str,
@@ -83,11 +83,11 @@ pub(super) fn filters(place: Place, side: &Side, findings: &mut Findings) -> Vec
     stages
 }
 
-/// Reports the terms behind a term that matches all packets: the terms of the same filter, and the next
-/// filters of its list. The findings name the attachment, because packets of other interfaces can reach these
-/// filters.
+/// Reports the terms after a term that matches all packets: the terms of the same filter, and the following
+/// filters of its list. The findings are at the attachment, because packets of other interfaces can reach
+/// these filters.
 fn note_unreached(last: Reached, unreached: &[Reached], findings: &mut Findings) {
-    let cause = format!("term {} of filter {} takes all packets", last.term.name, last.filter);
+    let cause = format!("term {} of filter {} matches all packets", last.term.name, last.filter);
     for next in unreached {
         let (line, message) = if next.at == last.at && next.filter == last.filter {
             (next.term.line, format!("no packet reaches term {} of filter {}", next.term.name, next.filter))
@@ -160,7 +160,7 @@ struct TermOf<'t> {
     term: &'t Term,
 }
 
-/// Adds the stage of a policer with the actions of a term, and the stages that it needs before it.
+/// Adds the stage of a policer with the actions of a term, and the stages that must precede it.
 fn metered(
     place: Place,
     used: Used,
@@ -193,8 +193,8 @@ fn metered(
             let Some(policer) = policers.three_color.get(name) else { return };
             lines.push(policer.line);
             let mut mode = ColorMode::ColorBlind;
-            let asks_loss = used.term.is_some_and(|reached| reached.term.from.asks_loss_priority());
-            if policer.is_color_aware && (asks_loss || config.shared.is_some()) {
+            let reads_loss = used.term.is_some_and(|reached| reached.term.from.reads_loss_priority());
+            if policer.is_color_aware && (reads_loss || config.shared.is_some()) {
                 let line = used.term.map_or(used.line, |reached| reached.term.line);
                 let note = "color-aware metering in a term that matches loss priorities, or with a bucket that \
                             several terms or interfaces share: perhop meters color-blind";
@@ -325,7 +325,7 @@ fn colored(config: &ConditionerConfig) -> impl Iterator<Item = ConditionerConfig
 pub(super) fn policers(place: Place, side: &Side, findings: &mut Findings) -> Vec<Stage> {
     let mut stages = Vec::new();
     let then = Then { end: End::NextTerm, ..Then::default() };
-    // Policers of frames see a packet before those of its family.
+    // Policers of frames measure a packet before policers of its family.
     let is_of_frames = |(family, _): &&(FilterFamily, At<Metered>)| *family == FilterFamily::Any;
     let (frames, others): (Vec<_>, Vec<_>) = side.policers.iter().partition(is_of_frames);
     for (family, at) in frames.into_iter().chain(others) {

@@ -136,8 +136,7 @@ pub(super) fn three_color(policer: &ThreeColor, mode: ColorMode) -> MeterConfig 
     }
 }
 
-/// Returns the meter of a hierarchical policer. Without a premium class, all packets use the level of all
-/// packets.
+/// Returns the meter of a hierarchical policer. Without a premium class, all packets use the aggregate level.
 pub(super) fn hierarchical(place: Place, policer: &Hierarchical) -> MeterConfig {
     let (rate, burst) = policer.aggregate;
     let (rate, burst) = (Rate::from_bits_per_second(rate), ByteSize::from_bytes(burst));

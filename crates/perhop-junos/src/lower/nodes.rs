@@ -17,8 +17,8 @@ use crate::cos::{Amount, Attached, ExcessRate, Overhead, Profile};
 pub(super) const TAG: u16 = 4;
 /// The name of the node of units without their own node.
 pub(super) const REMAINING: &str = "remaining";
-/// The guarantee of a node without `guaranteed-rate` if other nodes have one, bits per second. The documents
-/// call it "very small".
+/// The guarantee of a node without `guaranteed-rate` if other nodes have a guarantee, bits per second. The
+/// documents call it "very small".
 const LEAST_GUARANTEE: u64 = 1000;
 
 /// The rates of a node, with the names of their sources.
@@ -43,7 +43,7 @@ pub(super) struct Node {
 }
 
 impl Node {
-    /// Returns the node of attachments below a node with `rate`; percentages refer to it.
+    /// Returns the node of attachments below a node with `rate`. Percentages refer to this rate.
     pub(super) fn from_attachments(
         name: &str,
         attached: &Attached,
@@ -87,7 +87,7 @@ impl Node {
         self.scheduler_map.is_some() || !self.lines.is_empty()
     }
 
-    /// Returns the line of the first statement about its rates.
+    /// Returns the line of the first statement about the rates of the node.
     pub(super) fn first_line(&self) -> Option<usize> {
         self.lines.first().copied()
     }

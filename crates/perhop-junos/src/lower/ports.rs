@@ -257,8 +257,8 @@ impl LineOf<'_> {
     }
 
     /// Returns the port of one of several units. Its packets leave through the port of the interface. The
-    /// port has only the nodes of this unit. If units have no schedulers, it has the queues of the port, as
-    /// if the other units sent no packets.
+    /// returned port has only the nodes of this unit. If units have no schedulers, it has the queues of the
+    /// port of the interface, as if the other units sent no packets.
     fn unit_port(
         &self,
         unit: &Unit,

@@ -61,8 +61,8 @@ pub(super) fn queues(device: Device, at: QueuesAt, findings: &mut Findings) -> Q
     let mut classes = Vec::new();
     let mut links = Vec::new();
     let mut weighted: Vec<(Queue, f64)> = found.into_iter().zip(weights).collect();
-    // The queue of packets without a class comes last, because it takes all packets that no other queue
-    // takes.
+    // The queue of packets without a class is last, because it matches all packets that no other queue
+    // matches.
     weighted.sort_by_key(|(queue, _)| queue.number == 0);
     for (queue, weight) in &weighted {
         let rates = (at.buffer_rate, part_of(queue.guarantee, at.reference));

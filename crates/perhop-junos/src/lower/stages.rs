@@ -37,7 +37,7 @@ pub(super) fn family_condition(unit: &Unit, family: FilterFamily) -> Option<Matc
     Some(MatchConfig { source: Some(OneOrMany(vec![prefix])), ..MatchConfig::default() })
 }
 
-/// Returns the conjunction of `conditions`; `None` if there are none.
+/// Returns the conjunction of `conditions`; `None` if the list is empty.
 pub(super) fn all_of(conditions: Vec<MatchConfig>) -> Option<MatchConfig> {
     let mut conditions = conditions;
     match conditions.len() {

@@ -51,7 +51,7 @@ struct Place<'p> {
 }
 
 impl Place<'_> {
-    /// Returns the suffix of the names of its separate counters.
+    /// Returns the suffix of the names of counters that are separate for this place.
     fn suffix(&self) -> String {
         let direction = match self.direction {
             Direction::Input => "i",

@@ -39,7 +39,7 @@ pub(super) struct Filter<'f> {
     pub(super) outcomes: &'f [Outcome],
     /// The classes of its queues; empty for a policy without queues.
     pub(super) queues: &'f [String],
-    /// The classes that treatments have got so far.
+    /// The classes that were assigned to treatments so far.
     pub(super) treated: Vec<(Treatment, String)>,
     pub(super) written: Written,
 }
@@ -96,7 +96,7 @@ impl Filter<'_> {
         }
         for outcome in self.outcomes {
             let plain = Treatment { queue: outcome.treatment.queue, ..Treatment::default() };
-            if outcome.treatment != plain || !self.asks_only(outcome.exact, &[Field::Label]) {
+            if outcome.treatment != plain || !self.depends_only_on(outcome.exact, &[Field::Label]) {
                 return Ok(false);
             }
             let class = outcome.treatment.queue.and_then(|place| self.queues.get(place));
@@ -112,11 +112,11 @@ impl Filter<'_> {
     }
 
     /// Whether membership in a set depends only on `fields`.
-    fn asks_only(&self, set: Set, fields: &[Field]) -> bool {
+    fn depends_only_on(&self, set: Set, fields: &[Field]) -> bool {
         !FIELDS.into_iter().any(|field| !fields.contains(&field) && self.space.asks(set, field))
     }
 
-    /// Returns the field that alone decides, if a classifier can replace the filter.
+    /// Returns the only field that determines the treatment, if a classifier can replace the filter.
     fn only_field(&self) -> Option<Field> {
         let sets_marks = |outcome: &Outcome| {
             let Treatment { is_dropped, dscp, cos, exp, metered, .. } = &outcome.treatment;
@@ -129,7 +129,7 @@ impl Filter<'_> {
             return None;
         }
         for fields in [&[Field::Dscp][..], &[Field::Cos, Field::HasCos], &[Field::Exp, Field::HasExp]] {
-            if self.outcomes.iter().all(|outcome| self.asks_only(outcome.exact, fields)) {
+            if self.outcomes.iter().all(|outcome| self.depends_only_on(outcome.exact, fields)) {
                 return fields.first().copied();
             }
         }
@@ -227,7 +227,7 @@ impl Filter<'_> {
         let apart = self.split_meters(&conditions);
         let goes_on = !apart.is_empty() && !self.queues.is_empty();
         if goes_on {
-            // Packets continue to the policers, so each term must take only its own packets.
+            // Packets continue to the policers, so each term must match only its own packets.
             conditions.clear();
             for outcome in self.outcomes {
                 let mut own = Conditions { space: self.space, labels: &self.classes.labels };

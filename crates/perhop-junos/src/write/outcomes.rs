@@ -138,8 +138,8 @@ pub(super) fn outcomes(
     Ok(found)
 }
 
-/// Whether the first queue that matches a packet gets it. This holds if the inner classes of each class take
-/// all packets of the class.
+/// Whether a packet always joins the first queue that matches it. This is so if the inner classes of each
+/// class match all packets of the class.
 fn is_flat(queueing: &QueueingConfig) -> bool {
     let inner = queueing.classes.iter().filter_map(|class| class.queueing.as_ref());
     let mut inner = inner.filter(|inner| !inner.classes.is_empty());

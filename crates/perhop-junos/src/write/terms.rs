@@ -1,6 +1,6 @@
 //! [`Conditions`]: sets of packets as the conditions of terms.
 //!
-//! A term takes the packets whose fields are each in a range of values. Such packets are a box in the space
+//! A term matches the packets whose fields are each in a range of values. Such packets are a box in the space
 //! of all packets.
 
 use std::collections::BTreeMap;

@@ -229,8 +229,8 @@ fn many_interfaces_with_attachments_are_read() {
     assert_eq!(parse(&many, Some("junos-mx")).router.ports.len(), 2000);
 }
 
-/// Junos Routing Policies and Firewall Filters User Guide: a term that takes all packets ends the filter, and
-/// the list of filters.
+/// Junos Routing Policies and Firewall Filters User Guide: a term that matches all packets ends the filter,
+/// and the list of filters.
 #[test]
 fn terms_behind_one_for_all_packets_are_never_reached() {
     let filter = "set firewall policer p if-exceeding bandwidth-limit 10m\n\

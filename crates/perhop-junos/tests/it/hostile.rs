@@ -1,4 +1,4 @@
-//! Texts that are not configurations, and texts that try to take long.
+//! Texts that are not configurations, and texts that could take long to read.
 
 use perhop_device::{FrontEnd, ParseOptions};
 use perhop_junos::Junos;

@@ -41,8 +41,8 @@ fn a_router_marks_the_packets_that_a_profile_selects() {
     assert_eq!(found["fill-profile"]["precedences"].as_array().unwrap().len(), 4);
 }
 
-/// A QFX5120 has 27 396 KB of shared memory in cells of 256 bytes, 31 percent of it for queues that drop:
-/// 33 971 cells. With α = 1, a queue alone holds half of them.
+/// A QFX5120 has 27 396 KB of shared memory in cells of 256 bytes, 31 percent of it for queues that drop: 33
+/// 971 cells. With α = 1, a single congested queue can use half of them.
 #[test]
 fn a_switch_compares_the_memory_that_a_queue_has_alone() {
     let found = buffer("junos-qfx5120", "fill-level [ 40 43 ] drop-probability [ 0 30 ]", "");

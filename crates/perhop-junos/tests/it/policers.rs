@@ -58,7 +58,7 @@ fn premium_classes_have_their_own_level_of_a_hierarchical_policer() {
     assert_eq!(port.input.overhead, 14);
 }
 
-/// Packets that pass the premium level do so without the mark that the line asks for.
+/// perhop does not model a mark for packets above the premium rate: it only discards them.
 #[test]
 fn the_premium_level_only_discards() {
     let marked = HIERARCHICAL.replace("premium then discard", "premium then loss-priority high");
