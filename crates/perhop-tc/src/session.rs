@@ -13,7 +13,7 @@ use crate::rules;
 use crate::shell::{self, LogicalLine};
 use crate::show::{Shown, Shows};
 use crate::variables::Variables;
-use crate::words::{Voice, Words, abbreviates};
+use crate::words::{Origin, Words, abbreviates};
 
 /// The state of reading a file.
 pub(crate) struct Session {
@@ -36,7 +36,7 @@ const BLOCKS: [(&str, &str); 6] = [
     ("function", "}"),
 ];
 
-/// Commands without effect on packets, and what they are.
+/// Commands without effect on packets, and descriptions of the commands.
 const IRRELEVANT: [(&str, &str); 18] = [
     ("set", "an option of the shell"),
     ("echo", "output"),
@@ -176,7 +176,7 @@ impl Session {
                 && comment.iter().any(|word| matches!(word.as_str(), "show" | "ls" | "list"))
             {
                 self.shown.close();
-                self.shown.read_device(&mut Words::new(&comment, Voice::Told));
+                self.shown.read_device(&mut Words::new(&comment, Origin::Command));
             }
             self.kernel.log.state(number, LineState::Irrelevant);
             return None;
@@ -236,7 +236,7 @@ impl Session {
 
     fn other(&mut self, number: usize, name: &str) {
         if let Some((_, what)) = IRRELEVANT.iter().find(|(known, _)| *known == name) {
-            self.say_irrelevant(number, what);
+            self.mark_irrelevant(number, what);
         } else if let Some((_, what)) = UNREAD.iter().find(|(known, _)| *known == name) {
             self.kernel.log.not_modelled(number, format!("perhop does not read `{name}`: {what}"));
         } else {
@@ -247,7 +247,7 @@ impl Session {
         }
     }
 
-    fn say_irrelevant(&mut self, number: usize, what: &str) {
+    fn mark_irrelevant(&mut self, number: usize, what: &str) {
         self.kernel.log.state(number, LineState::Irrelevant);
         if !what.is_empty() {
             self.kernel.log.note(number, what);
@@ -284,7 +284,7 @@ impl Session {
 
     /// Executes a `tc` command, after the word `tc`.
     fn tc(&mut self, number: usize, words: &[String]) {
-        let mut words = Words::new(words, Voice::Told);
+        let mut words = Words::new(words, Origin::Command);
         while let Some(option) = words.peek().filter(|word| word.starts_with('-')) {
             words.next();
             match option.trim_start_matches('-') {
@@ -301,7 +301,7 @@ impl Session {
             }
         }
         let Some(object) = words.next() else {
-            return self.say_irrelevant(number, "help");
+            return self.mark_irrelevant(number, "help");
         };
         let objects = ["qdisc", "class", "filter", "chain", "action", "monitor", "exec"];
         let Some(object) =
@@ -318,7 +318,7 @@ impl Session {
         };
         match object {
             "qdisc" | "class" | "filter" => self.object(number, object, &mut words),
-            "monitor" => self.say_irrelevant(number, "output"),
+            "monitor" => self.mark_irrelevant(number, "output"),
             _ => self.kernel.log.not_modelled(number, format!("perhop does not read `tc {object}`")),
         }
     }
@@ -338,7 +338,7 @@ impl Session {
         };
         if matches!(verb, "list" | "show" | "lst" | "get" | "help") {
             self.shown.read_device(words);
-            return self.say_irrelevant(number, "output");
+            return self.mark_irrelevant(number, "output");
         }
         if verb != "delete" {
             self.kernel.log.state(number, LineState::Modelled);

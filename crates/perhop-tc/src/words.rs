@@ -2,23 +2,23 @@
 
 /// The source of words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Voice {
+pub(crate) enum Origin {
     /// A command of a user or a script.
-    Told,
+    Command,
     /// Output of `show`, which has units and counters that commands do not accept.
-    Shown,
+    Output,
 }
 
 /// Words, read from left to right.
 #[derive(Debug)]
 pub(crate) struct Words<'a> {
     words: &'a [String],
-    pub(crate) voice: Voice,
+    pub(crate) origin: Origin,
 }
 
 impl<'a> Words<'a> {
-    pub(crate) fn new(words: &'a [String], voice: Voice) -> Words<'a> {
-        Words { words, voice }
+    pub(crate) fn new(words: &'a [String], origin: Origin) -> Words<'a> {
+        Words { words, origin }
     }
     pub(crate) fn peek(&self) -> Option<&'a str> {
         self.words.first().map(String::as_str)
@@ -40,7 +40,7 @@ impl<'a> Words<'a> {
     pub(crate) fn split(&mut self, count: usize) -> Words<'a> {
         let (first, rest) = self.words.split_at(count.min(self.words.len()));
         self.words = rest;
-        Words { words: first, voice: self.voice }
+        Words { words: first, origin: self.origin }
     }
     /// Returns the word after the next one.
     pub(crate) fn second(&self) -> Option<&'a str> {
@@ -56,7 +56,7 @@ impl<'a> Words<'a> {
         std::mem::take(&mut self.words)
     }
     pub(crate) fn is_shown(&self) -> bool {
-        self.voice == Voice::Shown
+        self.origin == Origin::Output
     }
 }
 

@@ -8,7 +8,7 @@ use crate::model::{Class, Place};
 use crate::options::{self, Options, Place as At};
 use crate::syntax::{Kind, Model};
 use crate::units;
-use crate::words::{Voice, Words};
+use crate::words::{Origin, Words};
 
 pub(crate) fn class(kernel: &mut Kernel, number: usize, verb: &str, words: &mut Words) {
     let Some(head) = head(kernel, number, "class", words) else { return };
@@ -52,7 +52,7 @@ pub(crate) fn add_class(
     if kind.name == "htb" && !options.has("rate") {
         return kernel.refuse(number, "a class of htb must have `rate`");
     }
-    if kind.name == "hfsc" && words.voice == Voice::Told {
+    if kind.name == "hfsc" && words.origin == Origin::Command {
         let has = |names: &[&str]| names.iter().any(|name| options.has(name));
         if !has(&["rt", "ls", "sc", "ul"]) {
             return kernel.refuse(number, "a class of hfsc must have `ls`, `rt` or `sc`");
@@ -61,7 +61,7 @@ pub(crate) fn add_class(
             return kernel.refuse(number, "`ul` of hfsc needs `ls` or `sc`");
         }
     }
-    let shown = words.voice == Voice::Shown;
+    let shown = words.origin == Origin::Output;
     let known = &mut kernel.devices[device];
     let major = if parent == units::ROOT { id } else { parent };
     let index = known.of_major(major).filter(|index| known.qdiscs[*index].kind.name == kind.name);

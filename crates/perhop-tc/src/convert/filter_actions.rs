@@ -54,7 +54,7 @@ impl Tree<'_> {
                 self.log.not_modelled(line, note);
                 return rule;
             };
-            treatment.label_those_that_go_on(label);
+            treatment.label_continuing(label);
             rule = rule.map(|rule| rule.without_label(label));
         }
         treatment.never_ends();
@@ -126,7 +126,7 @@ impl Treatment {
         }
     }
     /// Labels the packets that continue to the next filter.
-    fn label_those_that_go_on(&mut self, label: u8) {
+    fn label_continuing(&mut self, label: u8) {
         for steps in [&mut self.green, &mut self.yellow, &mut self.red] {
             if steps.last() == Some(&Step::Continue) {
                 steps.insert(0, Step::Label(label));

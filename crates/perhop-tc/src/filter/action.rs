@@ -65,7 +65,7 @@ fn read_action(kernel: &mut Kernel, number: usize, words: &mut Words) -> Vec<Act
     };
     let own = words.peek().map(str::to_owned);
     if let Some(control) = own.and_then(|word| {
-        let mut ahead = Words::new(&[], words.voice);
+        let mut ahead = Words::new(&[], words.origin);
         control_word(&word).then(|| control(kernel, number, &word, &mut ahead)).flatten()
     }) {
         words.next();

@@ -1,4 +1,4 @@
-//! Adding and removing the filters of a discipline.
+//! Addition and removal of the filters of a discipline.
 
 use perhop_lint::LineState;
 

@@ -36,7 +36,7 @@ pub(crate) const POLICE: &[Opt] = &[
 pub(crate) fn police(kernel: &mut Kernel, number: usize, words: &mut Words) -> Vec<Action> {
     // tc's default: `TC_POLICE_RECLASSIFY`.
     let (mut exceed, mut conform) = (Control::Reclassify, Control::Pass);
-    let mut is_said = false;
+    let mut has_exceed_action = false;
     let mut read = Options::default();
     let mut unread = None;
     while let Some(word) = words.peek() {
@@ -46,7 +46,7 @@ pub(crate) fn police(kernel: &mut Kernel, number: usize, words: &mut Words) -> V
         };
         if word == "conform-exceed" || word == "action" && words.is_shown() {
             words.next();
-            is_said = true;
+            has_exceed_action = true;
             let text = words.next().unwrap_or_default().to_owned();
             let (first, second) = text.split_once('/').map_or((text.as_str(), None), |(a, b)| (a, Some(b)));
             exceed = control(kernel, number, first, words).unwrap_or(exceed);
@@ -56,7 +56,7 @@ pub(crate) fn police(kernel: &mut Kernel, number: usize, words: &mut Words) -> V
             }
         } else if control_word(word) || word == "goto" {
             words.next();
-            is_said = true;
+            has_exceed_action = true;
             exceed = control(kernel, number, word, words).unwrap_or(exceed);
         } else if word == "flowid" || word == "classid" || !POLICE.iter().any(is_option) {
             break;
@@ -87,14 +87,14 @@ pub(crate) fn police(kernel: &mut Kernel, number: usize, words: &mut Words) -> V
     if !is_whole(kernel, number, &read, index) {
         return vec![Action::Unseen];
     }
-    if !is_said {
+    if !has_exceed_action {
         let message =
             "the policer has no action for excess packets: tc uses reclassify, which ends in a drop";
         let linux = "Linux runs the filters four more times and then drops the packet. perhop drops the \
                      packet at once. Write drop";
         kernel.log.found(&rules::TC_POLICE_WITHOUT_ACTION, number, message, linux);
     }
-    tell_of_long_packets(kernel, number, &read);
+    report_long_packets(kernel, number, &read);
     vec![Action::Police(Police { options: read, index, exceed, conform })]
 }
 
@@ -108,7 +108,7 @@ const JOINED: &str = "perhop counts TCP packets one by one; Linux counts packets
 /// GRO joins received packets up to 64 KiB (`net/ipv4/tcp_offload.c`). A sender joins the segments of one
 /// millisecond (`net/ipv4/tcp_output.c`, `tcp_tso_autosize`). If the burst is smaller, TCP reaches only a few
 /// percent of the rate.
-fn tell_of_long_packets(kernel: &mut Kernel, number: usize, police: &Options) {
+fn report_long_packets(kernel: &mut Kernel, number: usize, police: &Options) {
     let (Some(rate), Some(burst)) = (police.rate("rate"), police.number("burst")) else { return };
     if burst >= LONGEST {
         return;

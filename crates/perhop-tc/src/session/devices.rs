@@ -17,7 +17,7 @@ impl Session {
             Some("-s" | "--change") => {
                 "the device sends at the rate of its link: set this rate with `--rate` or in the scenario"
             }
-            _ => return self.say_irrelevant(number, "the line has no effect on the packets of a run"),
+            _ => return self.mark_irrelevant(number, "the line has no effect on the packets of a run"),
         };
         self.kernel.log.not_modelled(number, format!("perhop does not read `ethtool`: {what}"));
     }
@@ -38,10 +38,10 @@ impl Session {
         }
         if !is_set || (length.is_none() && mtu.is_none()) {
             return self
-                .say_irrelevant(number, "perhop uses the devices, addresses and routes of the scenario");
+                .mark_irrelevant(number, "perhop uses the devices, addresses and routes of the scenario");
         }
         let name = if words.get(2) == Some(&"dev") { words.get(3) } else { words.get(2) };
-        let Some(name) = name else { return self.say_irrelevant(number, "help") };
+        let Some(name) = name else { return self.mark_irrelevant(number, "help") };
         let index = self.kernel.device(name, number);
         let values = [length, mtu].map(|text| text.and_then(|text| units::integer(text, 0)));
         let device = &mut self.kernel.devices[index];

@@ -41,7 +41,7 @@ impl Shown {
             return;
         }
         let by_number = kernel.devices.iter().position(|device| device.of_major(id).is_some());
-        let device = match (&self.asked, by_number) {
+        let device = match (&self.command, by_number) {
             (None, Some(device)) => device,
             _ => self.device_or_unnamed(kernel, number),
         };

@@ -9,12 +9,12 @@ use crate::model::{HOOK_EGRESS, HOOK_INGRESS, HOOKS};
 use crate::options::{self, Place as At};
 use crate::syntax::STAB;
 use crate::units;
-use crate::words::{Voice, Words};
+use crate::words::{Origin, Words};
 
 impl Shown {
     pub(super) fn shown_filter(&mut self, kernel: &mut Kernel, number: usize, words: &mut Words) {
         self.open = Some((Open::Counters, number));
-        let command = self.asked.clone();
+        let command = self.command.clone();
         let mut head = filter::Head {
             parent: command.as_ref().and_then(|(_, parent)| *parent),
             ..filter::Head::default()
@@ -75,7 +75,7 @@ impl Shown {
     /// Reads an indented line.
     pub(super) fn inside(kernel: &mut Kernel, number: usize, open: Open, words: &[String]) {
         kernel.log.state(number, LineState::Irrelevant);
-        let mut words = Words::new(words, Voice::Shown);
+        let mut words = Words::new(words, Origin::Output);
         match (open, words.peek()) {
             (Open::Qdisc(device, handle), Some("vq" | "DP")) => {
                 kernel.device_of_line = Some(device);
@@ -168,7 +168,8 @@ fn parent_of(word: &str) -> Option<u32> {
     }
 }
 
-/// Returns the device of a filter: the device with this name, or the only one with the parent of the filter.
+/// Returns the device of a filter: the device with this name, or the only device that has the parent of the
+/// filter.
 fn named_device(
     kernel: &mut Kernel,
     number: usize,

@@ -11,14 +11,14 @@ use crate::model::{HOOK_EGRESS, HOOK_INGRESS, HOOKS, Place, Qdisc};
 use crate::options::{self, Options, Place as At};
 use crate::syntax::{self, Kind, STAB};
 use crate::units;
-use crate::words::{Voice, Words};
+use crate::words::{Origin, Words};
 
 /// The state of reading output.
 #[derive(Debug, Default)]
 pub(crate) struct Shown {
     /// The device in the command that printed the output. For filters, also the class or discipline in the
     /// command.
-    asked: Option<(String, Option<u32>)>,
+    command: Option<(String, Option<u32>)>,
     /// The object to which indented lines belong, and the line of this object.
     open: Option<(Open, usize)>,
 }
@@ -47,7 +47,7 @@ impl Shown {
                 _ => {}
             }
         }
-        self.asked = device.map(|device| (device.to_owned(), parent));
+        self.command = device.map(|device| (device.to_owned(), parent));
     }
     /// Ends the output at another command.
     pub(crate) fn close(&mut self) {
@@ -84,7 +84,7 @@ impl Shown {
                 return Shows::MoreOf(line);
             }
         }
-        let mut words = Words::new(&words, Voice::Shown);
+        let mut words = Words::new(&words, Origin::Output);
         let Some((object, second)) = words.next().zip(words.peek()) else { return Shows::Nothing };
         match object {
             "qdisc" if is_shown_kind(second) => self.shown_qdisc(kernel, number, &mut words),
@@ -166,7 +166,7 @@ impl Shown {
     /// Returns the device of the `show` command. Without a command, reports this and returns an unnamed
     /// device.
     fn device_or_unnamed(&self, kernel: &mut Kernel, number: usize) -> usize {
-        if let Some((name, _)) = &self.asked {
+        if let Some((name, _)) = &self.command {
             return kernel.device(name, number);
         }
         if kernel.devices.iter().all(|device| device.name != UNNAMED) {

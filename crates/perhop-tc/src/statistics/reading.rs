@@ -47,7 +47,7 @@ pub(super) fn read(text: &str) -> Vec<PolicyReading> {
 struct Reader {
     devices: Vec<PolicyReading>,
     /// The device in the command line above the output.
-    asked: String,
+    device_of_command: String,
     /// The device, and the discipline or class to which indented lines belong.
     open: Option<(String, ClassReading)>,
     /// The parent of each class, by device and class.
@@ -71,7 +71,7 @@ impl Reader {
                 let is_command = words.iter().any(|word| word.ends_with("tc")) && words.contains(&"show");
                 let device = words.iter().position(|word| *word == "dev").and_then(|at| words.get(at + 1));
                 if let Some(device) = device.filter(|_| is_command) {
-                    (*device).clone_into(&mut self.asked);
+                    (*device).clone_into(&mut self.device_of_command);
                 }
             }
         }
@@ -79,7 +79,7 @@ impl Reader {
 
     fn device(&self, words: &[&str]) -> String {
         let named = words.windows(2).find(|pair| pair[0] == "dev").map(|pair| pair[1]);
-        named.unwrap_or(&self.asked).to_owned()
+        named.unwrap_or(&self.device_of_command).to_owned()
     }
 
     fn qdisc(&mut self, words: &[&str]) {

@@ -33,7 +33,7 @@ fn converted(queueing: &QueueingConfig, most: Rate) -> QueueingConfig {
         let share = &class.share;
         let ceil = share.ceil.unwrap_or(most).min(most);
         let inner = class.link_shared(SchedulerConfig::GuaranteeExcess);
-        // An outer class without a guarantee gets its ceiling as rate, because its inner classes need this
+        // An outer class without a guarantee has its ceiling as rate, because its inner classes need this
         // rate.
         let rate = share.rate.unwrap_or(if inner.is_some() { ceil } else { LEAST }).min(ceil);
         // HTB would send all guarantees, even if their sum exceeds the rate of the enclosing class.

@@ -90,8 +90,8 @@ impl Tree<'_, '_> {
         }
     }
 
-    /// Adds classes in the order of priority. A limited class gets its limit as guarantee, and the last class
-    /// gets the remaining rate.
+    /// Adds classes in the order of priority. The guarantee of a limited class is its limit, and the
+    /// guarantee of the last class is the remaining rate.
     fn add_priorities(&mut self, classes: &[ClassConfig], inside: &Inside) {
         let (mut left, mut borrows) = (inside.rate_bps, inside.borrows);
         // If classes borrow almost all of their rate, their priority would also apply to classes outside of

@@ -184,7 +184,7 @@ fn a_default_class_without_a_queue_is_reported() {
     );
 }
 
-/// Earlier filters take all packets of the last filter, whose class also has other filters.
+/// Earlier filters match all packets of the last filter, whose class also has other filters.
 #[test]
 fn covered_filters_do_not_change_a_policy() {
     let classes = "tc qdisc add dev eth0 root handle 1: htb default 4\n\

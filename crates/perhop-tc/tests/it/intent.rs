@@ -209,7 +209,7 @@ fn maximum(scheduler: SchedulerConfig, config: &ClassConfig) -> Option<u64> {
     rate.map(Rate::as_bits_per_second)
 }
 
-/// Files with every discipline that has a place in Intent.
+/// Files that contain every discipline that Intent can represent.
 const FILES: [&str; 5] = [
     include_str!("../../../../vectors/tc/router.sh"),
     include_str!("../../../../vectors/tc/shown.txt"),

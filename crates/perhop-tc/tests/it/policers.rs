@@ -199,7 +199,7 @@ const ACTIONS: [&str; 5] = [
 ];
 
 /// Applies filters in the order of the kernel (`tcf_classify`): each filter acts on the packets that no
-/// earlier filter took.
+/// earlier filter has classified or dropped.
 fn kernel_decisions(
     space: &mut PacketSpace,
     filters: &[(u32, usize, usize)],

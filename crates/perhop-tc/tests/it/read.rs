@@ -81,7 +81,7 @@ fn omitted_options_have_the_defaults_of_the_kernel() {
 
 #[test]
 fn red_parameters_follow_the_arithmetic_of_tc() {
-    // tc prints `ewma 5` for these; tests/test_convert_tc.py has an independent implementation of the
+    // tc prints `ewma 5` for these options; tests/test_convert_tc.py has an independent implementation of the
     // formula.
     let red = class(
         "tc qdisc add dev eth0 root red limit 60000 min 15000 max 45000 avpkt 1000 burst 20 ecn bandwidth 8mbit",

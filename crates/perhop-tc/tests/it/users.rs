@@ -185,7 +185,7 @@ fn an_ingress_queue_is_reported_as_not_modeled() {
     assert_eq!(configuration.lines[2].state, LineState::NotModelled);
     let note = configuration.lines[2].note.as_ref().expect("a note");
     assert!(note.contains("put a router with the queue of ifb4eth0 before this interface"), "{note}");
-    // perhop reads the queue of `ifb`, but for that device.
+    // perhop reads the queue of `ifb` as the queue of a separate device.
     let ifb = router.ports.iter().position(|port| port.name == "ifb4eth0").expect("the device");
     assert_eq!(output(&router, ifb)["queueing"]["classes"][0]["buffer"]["cake"]["bandwidth"], "85Mb/s");
 }
