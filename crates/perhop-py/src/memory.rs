@@ -5,9 +5,9 @@ use std::fs;
 /// Memory reserved for everything except results, bytes.
 const RESERVE: f64 = 100e6;
 
-/// Returns the available memory, bytes. This is the free memory (Linux: /proc/meminfo, proc(5)), or the rest
-/// of the limit of the address space (`ulimit -v`) if that is less. If neither is known, the result is
-/// infinite.
+/// Returns the available memory, bytes. This is the free memory (Linux: /proc/meminfo, proc(5)), or the
+/// unused part of the limit of the address space (`ulimit -v`) if that is smaller. If neither value is known,
+/// returns infinity.
 pub(crate) fn available() -> f64 {
     let free =
         first_number("/proc/meminfo", "MemAvailable:").map_or(f64::INFINITY, |kilobytes| 1024.0 * kilobytes);
