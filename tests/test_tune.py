@@ -91,7 +91,7 @@ def tuned(scenario: Path, folder: Path | None = None, **more: object) -> library
 
 
 def test_two_wishes_show_a_front(scenario: Path) -> None:
-    """No trial of the front is beaten in both wishes by another."""
+    """No trial of the front is beaten in both objectives by another."""
     found = tuned(scenario)
     front = found.front.pivot("goal", index="trial", values="mean")
     rows = [(row[1], row[2]) for row in front.iter_rows()]
@@ -180,7 +180,7 @@ def test_the_report_shows_the_trials_and_the_choice(perhop: Command, scenario: P
     goals = [one.text for one in found.question.goals]
     assert [row[0].text for row in section.goals.rows] == goals
     chart, *others = section.charts
-    assert not others, "the throughput over the one parameter shows both wishes"
+    assert not others, "the throughput over the one parameter shows both objectives"
     assert (chart.x.title, chart.y.title) == (f"{RATE} (Mb/s)", f"{goals[0]} (Mb/s)")
     drawn = {mark.name: len(mark.x) for mark in chart.marks if isinstance(mark, Points)}
     assert drawn["front"] == len(found.front_trials)
@@ -260,7 +260,7 @@ def test_a_search_begins_with_values_of_formulas() -> None:
 
 
 def test_goals_are_read() -> None:
-    """Conditions, wishes, shares and parameters, in base units."""
+    """Conditions, objectives, shares and parameters, in base units."""
     read = [
         parse(text, {RATE: "b/s"}, CLASSES)
         for text in (

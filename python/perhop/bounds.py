@@ -131,7 +131,7 @@ class Bounds:
 
         `burst_bytes` and `rate_bps` are the long-run token bucket of the arrivals.
         """
-        import polars as pl  # lazy: it takes longer than the bounds
+        import polars as pl  # lazy: importing polars takes longer than the bounds
 
         from perhop.frames import TableFrame  # lazy: polars
 

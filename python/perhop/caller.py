@@ -15,7 +15,7 @@ from pathlib import Path
 
 
 def caller() -> tuple[int, int] | None:
-    """Return user and group that called sudo; `None` if this process is not root by sudo."""
+    """Return user and group that called sudo; `None` if this process does not run as root by sudo."""
     names = os.environ.get("SUDO_UID", ""), os.environ.get("SUDO_GID", "")
     if not hasattr(os, "geteuid") or os.geteuid() != 0 or not all(one.isdecimal() for one in names):
         return None
@@ -24,7 +24,7 @@ def caller() -> tuple[int, int] | None:
 
 
 def give_file(opened: int, folder: Path) -> None:
-    """Give an open file that this process created in a folder to the caller if the caller owns the folder."""
+    """Change the owner of an open new file to the caller, if the caller owns the folder of the file."""
     found = caller()
     if found is not None and _is_theirs(folder, found):
         with suppress(OSError):
@@ -33,9 +33,9 @@ def give_file(opened: int, folder: Path) -> None:
 
 @contextmanager
 def made_folder(folder: Path) -> Iterator[None]:
-    """Give a new folder to the caller at the end, with all files that the block writes into it.
+    """Change the owner of a new folder and of all files in it to the caller, at the end of the block.
 
-    This happens only if the caller owns the folder above. Root owns the folder until the end, so no other
+    This happens only if the caller owns the folder above. Until then root owns the folder, so no other
     user changes it.
     """
     found = caller()
@@ -44,7 +44,8 @@ def made_folder(folder: Path) -> Iterator[None]:
         return
     opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
-        # A folder of root with content was moved to this name by another process: it keeps its owner.
+        # Another process moved a folder of root with content to this name. The owner of this folder does not
+        # change.
         is_new = os.fstat(opened).st_uid == 0 and not os.listdir(opened)  # noqa: PTH208 - an open folder
         yield
         if is_new:
@@ -62,7 +63,7 @@ def _is_theirs(folder: Path, found: tuple[int, int]) -> bool:
 
 
 def _give_tree(opened: int, found: tuple[int, int]) -> None:
-    """Give all files in an open folder to the caller, then the folder, whose content cannot change before."""
+    """Change the owner of all files in an open folder to the caller, and then of the folder itself."""
     for name in os.listdir(opened):
         with suppress(OSError):
             flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC

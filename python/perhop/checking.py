@@ -83,7 +83,7 @@ class Checked:
         return sum(finding.severity == severity for finding in self.findings)
 
     def forget_lines(self) -> None:
-        """Drop the lines of the report. As objects, they take ten times the memory of the text."""
+        """Drop the lines of the report. As objects, they need ten times the memory of the text."""
         if self.router is not None:
             self.router = {**self.router, "lines": []}
 

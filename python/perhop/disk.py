@@ -65,7 +65,7 @@ def rename(old: Path, new: Path) -> None:
 
 
 def link(old: Path, new: Path) -> None:
-    """Give a file another name, which must not exist yet."""
+    """Add a second name to a file. No file may have this name yet."""
     os.link(old, new)
 
 

@@ -26,7 +26,7 @@ class Document(MutableMapping[str, Any]):
     """The keys of a scenario file with every default written out, read and changed in place."""
 
     def __init__(self, data: ScenarioConfig | Mapping[str, Any], base: str | PathLike[str] = ".") -> None:
-        """Take the keys of a scenario file; relative paths in them start from `base`."""
+        """Create a document from the keys of a scenario file. Relative paths in it start at `base`."""
         self._data = dict(data)
         self._base = Path(base)
         #: The warnings of the loader.

@@ -26,7 +26,7 @@ class Plots:
     """
 
     def __init__(self, results: Any) -> None:  # noqa: ANN401 - the Results, which are above this module
-        """Take the results that are plotted."""
+        """Create the plots of the given results."""
         self._results = results
 
     def __repr__(self) -> str:

@@ -22,7 +22,8 @@ _SHOWN = _PICTURES | dict.fromkeys((*_UNSEEN, *_HALVES, *_NONCHARACTERS), 0xFFFD
 def printable(text: str) -> str:
     """Return a text whose control characters, except tabs and line ends, are replaced by symbols.
 
-    Terminals and pipeline logs then read no part of it as a command, and XML allows all its characters.
+    Terminals and pipeline logs then interpret no part of the text as a command, and XML allows all of its
+    characters.
     """
     return without_log_commands(text if text.isprintable() else text.translate(_SHOWN))
 
@@ -41,7 +42,7 @@ def without_log_commands(text: str) -> str:
 
 
 # Characters with a meaning in Markdown (GitHub's, with mentions, emoji, links and formulas). An underscore
-# within a word and a colon at its end have none.
+# within a word and a colon at the end of a word have no such meaning.
 _MARKUP = re.compile(r"""[^\w ,./%±→()+=;'"?>:-]|\b_|_\b|:(?! |$)|www\.|^[>#=+-]""")
 
 

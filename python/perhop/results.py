@@ -350,7 +350,7 @@ class Results:
 
     @property
     def pools(self) -> pl.DataFrame:
-        """The ports that held a shared memory when it had no room for a packet of a port."""
+        """The ports that used a shared memory when it had no room for a packet of a port."""
         return self.table("pools")
 
     @property

@@ -1,4 +1,4 @@
-"""Running a simulation: the simulator has its own threads; Python reports progress and takes the results."""
+"""Runs of a simulation: the simulator has its own threads; Python reports progress and receives results."""
 
 from __future__ import annotations
 

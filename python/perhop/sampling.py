@@ -1,6 +1,6 @@
 """The points of a sweep: every combination of values, values taken together, or a sample of ranges.
 
-Points are computed by their number and never held all at once.
+Points are computed from their number, so that they are never all in memory.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ class Scenario(Document):
     """
 
     def __init__(self, data: ScenarioConfig | Mapping[str, Any], base: str | PathLike[str] = ".") -> None:
-        """Take the keys of a scenario file; relative paths in them start from `base`."""
+        """Create a scenario from the keys of a file. Relative paths in it start at `base`."""
         super().__init__(data, base)
         #: The inferred parts, if the scenario was inferred from a router configuration.
         self.inferred: str | None = None

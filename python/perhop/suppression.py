@@ -1,9 +1,9 @@
-"""Comments that switch off rules of `perhop check`.
+"""Comments that disable rules of `perhop check`.
 
 `! perhop: ignore RULE, RULE` before a command of a router's configuration, or `# perhop: ignore RULE` before
 a key of a file of policies, applies to that line and the lines that are further indented below it. At the end
-of a line with a command or a key, it holds for that line only. `perhop: ignore-file RULE` holds for the whole
-file.
+of a line with a command or a key, it applies to that line only. `perhop: ignore-file RULE` applies to the
+whole file.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ class Run:
     idle_s: float
     download: Loaded
     upload: Loaded
-    #: Ends of the samples, seconds, and the mean round-trip time in each; none if no ping arrived.
+    #: Ends of the samples, seconds, and the mean round-trip time in each; `None` if no ping arrived.
     times: tuple[float, ...]
     rtts: tuple[float | None, ...]
 
@@ -192,6 +192,6 @@ def _over_time(table: pl.DataFrame, name: str, column: str) -> dict[float, float
 
 
 def _between(values: Mapping[float, float], begin: float, end: float) -> list[float]:
-    """Return the values of samples that lie between two times."""
+    """Return the values of samples between two times."""
     slack = lines.SAMPLE_S / 2
     return [value for time, value in values.items() if begin + slack < time <= end + slack]

@@ -156,7 +156,7 @@ def _waiting(
 ) -> list[float] | None:
     """Return how many packets of each class are still queued; `None` if that is not known for all classes.
 
-    It is known for classes with their own queue in the router under test.
+    The number is known for classes with their own queue in the router under test.
     """
     left = {(row["port"], row["queue"]): row["queued_packets"] for row in summary.get("rates", [])}
     places = [(queues or {}).get(str(one["class"])) for one in classes]
@@ -253,7 +253,7 @@ def _show_marks(rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _show_pools(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print the ports that held a shared memory when it had no room for a packet of a port."""
+    """Print the ports that used a shared memory when it had no room for a packet of a port."""
     if not 0 < len(rows) <= _MOST_QUEUES:
         return
     # A port with drops is named once.

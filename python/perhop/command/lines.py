@@ -30,7 +30,7 @@ JUDGMENTS: Mapping[str, str] = {
 
 
 def columns_of(stream: TextIO) -> int | None:
-    """Return the width of lines for `stream`: COLUMNS or that of a terminal, `None` for a file or a pipe."""
+    """Return the width of lines: COLUMNS, or the width of the terminal; `None` for a file or a pipe."""
     # A stream that replaces another one may have no `isatty`.
     if not getattr(stream, "isatty", bool)():
         return None

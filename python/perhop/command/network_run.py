@@ -25,7 +25,8 @@ from perhop.verdicts import Telephony, document
 _PAIRS = "network.json"
 # The options of a router that also apply to a network.
 _OPTIONS = ("platform", "assume", "traffic", "load")
-# The maximum number of rows in text, the worst ones; the JSON document has all.
+# The maximum number of rows in the text output, which are those with the worst values. The JSON document
+# contains all rows.
 _MOST_ROWS = 60
 # The maximum number of lines of one kind below the table.
 _MOST_LINES = 12

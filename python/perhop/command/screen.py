@@ -14,7 +14,7 @@ class Screen(Console):
     """A console that prints strings unchanged; only `styled` adds styles."""
 
     def __init__(self, **options: Any) -> None:  # noqa: ANN401 - those of rich
-        """Create one with rich's options for consoles."""
+        """Create a screen with rich's options for consoles."""
         # No emoji: names contain colons, and rich would turn ":two:" into an emoji.
         super().__init__(highlight=False, emoji=False, markup=False, **options)
 

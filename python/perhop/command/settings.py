@@ -34,7 +34,7 @@ def nearest(folder: Path) -> Path | None:
 
 
 def check_settings() -> CheckSettings:
-    """Return the defaults of `perhop check` in the current folder; without a file, none.
+    """Return the defaults of `perhop check` in the current folder; without a file, no defaults are set.
 
     Raises:
         InvalidInputError: the file is not TOML, or has a key or a value that perhop does not know.

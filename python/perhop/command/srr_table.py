@@ -61,7 +61,7 @@ def _used(limits: Sequence[Threshold]) -> Sequence[Threshold]:
 
 
 def packet_words(packets: Sequence[str]) -> str:
-    """Return the packets of a threshold in short: `dscp 0-15, cos 0, 1`; a dash for none."""
+    """Return the packets of a threshold in short: `dscp 0-15, cos 0, 1`; a dash without packets."""
     values: dict[str, list[int]] = {}
     for packet in packets:
         field, value = packet.split(maxsplit=1)

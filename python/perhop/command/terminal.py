@@ -24,14 +24,15 @@ if TYPE_CHECKING:
     from perhop.scenario import RouterOptions, Scenario
 
 
-# A run of less time has no progress bar: importing rich would take a large part of it.
+# Runs shorter than this time have no progress bar, because importing rich would take a large part of the
+# time, seconds.
 _QUICK_S = 0.15
 # The maximum number of warnings about a configuration that a run shows.
 _MOST_WARNINGS = 4
 
 
 def colors(stream: TextIO) -> bool:
-    """Return whether `stream` takes colors: it is a terminal, and NO_COLOR is not set."""
+    """Return whether to print colors to `stream`: it is a terminal, and NO_COLOR is not set."""
     return stream.isatty() and not os.environ.get("NO_COLOR")
 
 
@@ -153,7 +154,7 @@ def new_bar(screen: Screen, *columns: Literal["share", "work", "remaining", "ela
 
 @contextmanager
 def progress_bar(title: str, *, quiet: bool) -> Iterator[Callable[[Progress], None] | None]:
-    """Show the progress of a run on stderr; give the callback, `None` if nothing is shown."""
+    """Show the progress of a run on stderr; yield the callback, or `None` if nothing is shown."""
     if quiet or not sys.stderr.isatty():
         yield None
         return
@@ -178,7 +179,7 @@ def progress_bar(title: str, *, quiet: bool) -> Iterator[Callable[[Progress], No
 
 @contextmanager
 def share_bar(title: str, *, quiet: bool) -> Iterator[Callable[[float], None] | None]:
-    """Show the completed share on stderr; yield the callback, `None` if nothing is shown."""
+    """Show the completed share on stderr; yield the callback, or `None` if nothing is shown."""
     if quiet or not sys.stderr.isatty():
         yield None
         return

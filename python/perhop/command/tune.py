@@ -131,7 +131,7 @@ def tune(
 
 @contextmanager
 def _progress(title: str, *, quiet: bool) -> Iterator[Callable[[Searched], None] | None]:
-    """Show the progress of a tuning on stderr; give the callback, `None` if nothing is shown."""
+    """Show the progress of a tuning on stderr; yield the callback, or `None` if nothing is shown."""
     if quiet or not sys.stderr.isatty():
         yield None
         return

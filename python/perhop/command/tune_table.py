@@ -20,7 +20,7 @@ def show_tuning(found: Tuning, file: str) -> None:
     keys = [Column("goal", [one[0] for one in goals], numeric=False)]
     shown = [Column("mean ± 95 %", [one[1] for one in goals]), Column("met", [one[2] for one in goals])]
     show(f"{found.caption()}; {best.replications} replications of this one", keys, shown)
-    if len(found.question.wishes) > 1:
+    if len(found.question.objectives) > 1:
         _show_front(found)
     _show_sensitivity(found)
     for router, lines in found.ios.items():

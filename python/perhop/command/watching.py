@@ -164,7 +164,7 @@ class View:
         return max((len(name) for name in names), default=0)
 
     def _busy(self, most: int) -> list[tuple[str, str]]:
-        """Return the longest queues in the scenario's order; empty ones only if all were empty."""
+        """Return the longest queues in the scenario's order; empty queues only if all were empty."""
         chosen = {one: packets for one, packets in self.queues.items() if self.port in (None, one[0])}
         peaks = {one: max(packets) for one, packets in chosen.items()}
         kept = sorted(peaks, key=lambda one: -peaks[one])[:most]

@@ -28,7 +28,7 @@ def difference(
     platform: str | None,
     assume: Mapping[str, str] | None,
 ) -> Difference:
-    """Return what differs between two router configurations; `perhop.differing.difference` has the rest."""
+    """Return the differences between two router configurations, as `perhop.differing.difference` does."""
     options: dict[str, Any] = {"platform": platform, "assume": assume}
     files = [Path(one.name) for one in (old, new)]
     texts = [router_text(file) or "" for file in files]

@@ -26,7 +26,7 @@ _WHOLE = ("duration", "hosts", "routers", "traffic", "measure")
 
 
 def difference(old: Side, new: Side, *, at: str | None, out: str | None) -> Difference:
-    """Return what differs between two scenarios; `perhop.differing.difference` describes the rest."""
+    """Return the differences between two scenarios, as `perhop.differing.difference` does."""
     first, second = _Network.from_side(old), _Network.from_side(new)
     node, _, neighbor = (at or "").partition(":")
     _check(first, second, node, neighbor, out)

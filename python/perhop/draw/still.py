@@ -61,7 +61,7 @@ def image(document: str, suffix: str) -> bytes:
         ) from error
     root = ElementTree.fromstring(document)
     width, height = float(root.get("width", 0)), float(root.get("height", 0))
-    # By name, so that a letter missing in the first font is taken from the next.
+    # The fonts are selected by name, so that a letter that the first font lacks comes from the next font.
     here = font_manager.fontManager.get_font_names()
     made = io.BytesIO()
     family = [name for name in _FONTS if name in here]

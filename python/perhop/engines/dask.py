@@ -89,7 +89,7 @@ class Dask:
     """Points are simulated by the workers of a Dask cluster."""
 
     def __init__(self, scheduler: str | None = None, threads: int | None = None) -> None:
-        """Take the address of a scheduler; without it, a cluster within this process is started.
+        """Connect to the scheduler at an address; without one, start a cluster within this process.
 
         Raises:
             InvalidInputError: Dask is not installed.
@@ -224,7 +224,7 @@ class _Stream:
         return list(islice(self._points, size))
 
     def _collect(self) -> Finished:
-        """Wait for batches and take those that have ended."""
+        """Wait for batches, and return the results of the batches that have ended."""
         with suppress(TimeoutError):
             self._library.wait(list(self._sent), timeout=_EVERY_S, return_when="FIRST_COMPLETED")
         ended = [future for future in self._sent if future.done()]

@@ -58,7 +58,7 @@ class Embedded:
             batch.cancel()
 
     def session(self) -> AbstractContextManager[Embedded]:
-        """Keep nothing: threads cost little."""
+        """Do nothing, because starting threads is cheap."""
         return nullcontext(self)
 
 
@@ -81,7 +81,7 @@ def _finished_points(batch: _core.Batch) -> Finished:
 
 
 def as_frame(columns: Mapping[str, Column]) -> pl.DataFrame:
-    """Return columns of the simulator as a frame with names as text, so that any two can be put together."""
+    """Return columns of the simulator as a frame with names as text, so that frames can be concatenated."""
     import polars as pl  # lazy: imports of perhop load no polars
     import polars.selectors as cs  # lazy: only sweeps need frames
 

@@ -31,6 +31,6 @@ def write_csv(results: Results, folder: str | PathLike[str], *, force: bool = Fa
 
 
 def _as_text(table: pl.DataFrame) -> pl.DataFrame:
-    """Put an apostrophe before names that a spreadsheet would take for a formula (OWASP, "CSV Injection")."""
+    """Put an apostrophe before names that a spreadsheet reads as a formula (OWASP, "CSV Injection")."""
     names = pl.col(pl.String, pl.Categorical, pl.Enum).cast(pl.String)
     return table.with_columns(names.str.replace(r"^([=+@\t\r-])", "'${1}"))

@@ -22,10 +22,10 @@ _LONGEST_NUMBER = 20
 
 @contextmanager
 def claimed(devices: Iterable[str]) -> Iterator[None]:
-    """Keep other bridges from interfaces of this network namespace within the block.
+    """Prevent other bridges from using interfaces of this network namespace during the block.
 
     Raises:
-        InvalidInputError: a bridge has one of them; the message names its process.
+        InvalidInputError: another bridge uses one of them; the message names its process.
         StrangeFolderError: `/run/perhop` is not this user's alone.
 
     """
@@ -39,7 +39,7 @@ def claimed(devices: Iterable[str]) -> Iterator[None]:
 
 @contextmanager
 def _claim(folder: int, device: str) -> Iterator[None]:
-    # An interface keeps its index when it is renamed; another namespace has its own.
+    # The index of an interface does not change when it is renamed. Other namespaces have separate indexes.
     name = f"bridge-{namespaces.current()[1]}-{socket.if_nametoindex(device)}.lock"
     file = _locked(folder, name, device)
     try:

@@ -38,7 +38,7 @@ class Cleaned:
 def clean() -> Cleaned:
     """Remove every testbed whose owner has ended: processes, namespaces with their devices, state.
 
-    It can be repeated and run concurrently. Testbeds with a living owner are not touched.
+    The function can be called repeatedly and concurrently. Testbeds with a living owner are not touched.
 
     Raises:
         StrangeFolderError: the folder of all testbeds is not this user's alone.

@@ -1,6 +1,6 @@
 """The program of every process that perhop starts in Python: `python -I .../entry.py`.
 
-`-I` keeps the current folder, PYTHONPATH and the user's own packages off the path, where a file such as
+`-I` removes the current folder, PYTHONPATH and the user's own packages from the path. A file there, such as
 `json.py` would run with the rights of the testbed. With `-I`, a perhop in one of these places would not be
 found. So this program loads the package that contains this file, and does not change the path.
 """

@@ -39,13 +39,13 @@ class Owner:
 
     @classmethod
     def of_tag(cls, tag: str) -> Owner | None:
-        """Return the owner of a tag; `None` if it is not perhop's."""
+        """Return the owner of a tag; `None` if the tag is not a tag of perhop."""
         match = _TAG.fullmatch(tag)
         return cls(int(match["pid"]), int(match["started"])) if match else None
 
     @classmethod
     def of_name(cls, name: str) -> Owner | None:
-        """Return the owner of a namespace by its name; `None` if it is not perhop's."""
+        """Return the owner of a namespace by its name; `None` if perhop did not create it."""
         if not name.startswith(PREFIX):
             return None
         tag, dash, _ = name.removeprefix(PREFIX).partition("-")

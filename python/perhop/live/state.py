@@ -93,7 +93,7 @@ def load(folder: Path) -> State | None:
 
 
 def _saved(owner: Owner, folder: Path) -> dict[str, Any] | None:
-    """Return the contents of an owner's state file; `None` if a folder has none of this owner."""
+    """Return the contents of an owner's state file; `None` if a folder has no state file of this owner."""
     with (
         suppress(OSError, ValueError, TypeError, private.StrangeFolderError),
         private.opened(folder) as inner,

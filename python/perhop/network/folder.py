@@ -94,7 +94,7 @@ def _candidates(folder: Path) -> Iterator[Path]:
         folders[:] = sorted(kept)
         for name in sorted(files):
             is_other = name.startswith(".") or Path(name).suffix.lower() in _OTHER_SUFFIXES
-            # GNS3 keeps the keys of a router in `i1_private-config.cfg`.
+            # GNS3 stores the keys of a router in `i1_private-config.cfg`.
             if not is_other and "private-config" not in name:
                 yield Path(parent, name)
 

@@ -19,7 +19,7 @@ _DASHES: dict[str, Any] = {"solid": "-", "dashed": (0, (6, 2)), "dotted": (0, (1
 _POST: Literal["post"] = "post"
 # The length of dashes of lines on the same points: each line is visible in turn.
 _TURN = 6.0
-# Later marks are above earlier ones, and thin lines behind all.
+# Later marks are drawn above earlier marks, and thin lines below all marks.
 _BEHIND, _FIRST, _NEXT = 2.0, 3.0, 0.5
 _THIN = 0.5
 

@@ -61,7 +61,7 @@ _GENERIC = ("serif", "sans-serif", "cursive", "fantasy", "monospace")
 def style(look: Look) -> AbstractContextManager[None]:
     """Return the settings of a picture; raises `MissingCapabilityError` without matplotlib.
 
-    Settings of the user, in a matplotlibrc or by a program, come before perhop's settings.
+    Settings of the user, in a matplotlibrc or by a program, have precedence over perhop's settings.
 
     Raises:
         InvalidInputError: there is no such font.

@@ -1,6 +1,6 @@
 """The files of a growing table: parts that appear whole, named by their first point and their checksum.
 
-A part is written under a hidden name, put on the disk and renamed, so that a reader of `*.parquet` in the
+A part is written under a hidden name, written to the disk and renamed, so that a reader of `*.parquet` in the
 folder (DuckDB, polars, pandas) sees whole parts only, at any time. The checksum in a part's name covers its
 content, its table, its first point and its sweep (`Label`): a damaged part or a part of another sweep does
 not match its name and is not used.
@@ -264,7 +264,7 @@ def require_unchanged(folder: Path, digests: Mapping[str, str], found: Mapping[s
     folder.
 
     Raises:
-        UnreadableFileError: a part has changed or is missing, or there is another one.
+        UnreadableFileError: a part has changed or is missing, or there is an additional part.
 
     """
     for name in sorted({*digests, *found}):

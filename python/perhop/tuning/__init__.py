@@ -44,9 +44,9 @@ def tune(
 
     Args:
         scenario: a scenario file, a router configuration, or a scenario.
-        goals: conditions (`CLASS.METRIC <= VALUE`, `>=`, `= VALUE within WIDTH`) and wishes (`... as small as
-            possible`, `large`), of metrics or of varied parameters; `CLASS.share of CLASS,CLASS` is a part of
-            some classes' throughput.
+        goals: conditions (`CLASS.METRIC <= VALUE`, `>=`, `= VALUE within WIDTH`) and objectives (`... as
+            small as possible`, `large`), of metrics or of varied parameters; `CLASS.share of CLASS,CLASS` is
+            a part of some classes' throughput.
         vary: by path, or by the name of a placeholder, `low:high`, `low:high:step`, `log(low,high)`
             or a list.
         set: values by path that are the same in every trial, except for `{placeholder}` and

@@ -1,4 +1,4 @@
-"""The goals of tuning: conditions that must be met, and wishes to optimize."""
+"""The goals of tuning: conditions that must be met, and objectives to optimize."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _PART = 0.05
 
 @dataclass(frozen=True)
 class Goal:
-    """A condition on a metric of a class or on a parameter, or the wish that the value is small or large."""
+    """A condition on a metric of a class or on a parameter, or an objective: a small or a large value."""
 
     #: The text of the goal, unchanged.
     text: str
@@ -50,8 +50,8 @@ class Goal:
     unit: str = ""
 
     @property
-    def is_wish(self) -> bool:
-        """Whether it is a wish, which has no bound."""
+    def is_objective(self) -> bool:
+        """Whether it is an objective, which has no bound."""
         return self.kind in ("small", "large")
 
     def miss(self, value: float) -> float:
@@ -66,8 +66,8 @@ class Goal:
         return sign * (value - self.value) / (abs(self.value) or 1.0)
 
     def distance(self, value: float) -> float:
-        """Return the distance of a value from the goal: 0 is best; for a wish, the least value is best."""
-        if self.is_wish:
+        """Return the distance of a value from the goal: 0 is best; for an objective, the least is best."""
+        if self.is_objective:
             return value if self.kind == "small" else -value
         return self.miss(value) + 1.0 if self.kind == "=" else max(0.0, self.miss(value))
 
@@ -129,7 +129,7 @@ def parse(text: str, parameters: Mapping[str, str], classes: Sequence[str]) -> G
     else:
         metric, whole = _metric(text, what, classes)
         goal = Goal(text, cast(Kind, kind), metric.class_name, metric.column, None, whole, unit=metric.unit)
-    if goal.is_wish:
+    if goal.is_objective:
         return goal
     value = _value(text, parts["value"], goal.unit)
     width = 0.0

@@ -1,4 +1,4 @@
-"""Trials and the best ones: means over replications, misses of conditions, the front of wishes."""
+"""The evaluation of trials: means over replications, misses of conditions, the front of objectives."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from perhop.tuning.goal import Goal
 from perhop.tuning.question import Question
 from perhop.tuning.space import Point
 
-# Without wishes, this number of nearest trials get all replications before the choice.
+# Without objectives, this number of trials nearest to the conditions get all replications before the choice.
 _NEAREST = 4
 
 
@@ -66,15 +66,15 @@ class Judge:
         """
         found = []
         for goal, value, give in self._values(trial, slack):
-            if not goal.is_wish:
+            if not goal.is_objective:
                 found.append(max(-1.0, goal.miss(_nearer(goal, value, give))))
         return found
 
     def objectives(self, trial: Trial, slack: Sequence[float] = ()) -> list[float]:
-        """Return the values to minimize: each wish, or without wishes the distances of the conditions."""
+        """Return the values to minimize: the objectives, otherwise the distances of the conditions."""
         pairs = [(goal, _nearer(goal, value, give)) for goal, value, give in self._values(trial, slack)]
-        wishes = [goal.distance(value) for goal, value in pairs if goal.is_wish]
-        return wishes or [math.hypot(*(goal.distance(value) for goal, value in pairs))]
+        objectives = [goal.distance(value) for goal, value in pairs if goal.is_objective]
+        return objectives or [math.hypot(*(goal.distance(value) for goal, value in pairs))]
 
     def meets(self, trial: Trial, slack: Sequence[float] = ()) -> bool:
         """Whether every condition is met."""
@@ -83,14 +83,14 @@ class Judge:
     def best(self, trials: Iterable[Trial], noise: Sequence[float] | None = None) -> list[Trial]:
         """Return the candidates for the choice, from best to worst.
 
-        These are the trials that meet every condition and that no other trial beats in all wishes. If no
-        trial meets every condition, or without wishes, they are the trials nearest to the conditions. `noise`
-        is the deviation of one replication for each goal: with it, a mean with fewer than all replications
-        counts as one standard error better.
+        These are the trials that meet every condition and that no other trial beats in all objectives. If no
+        trial meets every condition, or without objectives, they are the trials nearest to the conditions.
+        `noise` is the deviation of one replication for each goal: with it, a mean with fewer than all
+        replications counts as one standard error better.
         """
         measured = [one for one in trials if self.is_measured(one)]
         slack = {one.number: self._slack(one, noise) for one in measured}
-        if not self.question.wishes:
+        if not self.question.objectives:
             near = sorted(measured, key=lambda one: (self.objectives(one, slack[one.number]), one.number))
             return near[:_NEAREST]
         held = [one for one in measured if self.meets(one, slack[one.number])]
@@ -107,9 +107,9 @@ class Judge:
         return sorted(front, key=lambda one: (values[one.number], one.number))
 
     def chosen(self, front: Sequence[Trial]) -> Trial:
-        """Return one trial of the front: with several wishes, the one nearest to the best value of each.
+        """Return one trial of the front: with several objectives, the one nearest to the best value of each.
 
-        The distance in a wish is relative to the extent of the front in that wish.
+        The distance in an objective is relative to the extent of the front in that objective.
         """
         values = [self.objectives(one) for one in front]
         ends = [(min(column), max(column)) for column in zip(*values, strict=True)]
@@ -146,7 +146,7 @@ class Judge:
 
 
 def _nearer(goal: Goal, value: float, give: float) -> float:
-    """Return a value moved by `give` towards the goal."""
+    """Return a value that is nearer to the goal by `give`."""
     if goal.kind in ("<=", "small"):
         return value - give
     if goal.kind in (">=", "large"):
@@ -155,5 +155,5 @@ def _nearer(goal: Goal, value: float, give: float) -> float:
 
 
 def _beats(one: Sequence[float], other: Sequence[float]) -> bool:
-    """Whether one trial is at least as good in every wish and better in at least one."""
+    """Whether one trial is at least as good in every objective and better in at least one."""
     return tuple(one) != tuple(other) and all(a <= b for a, b in zip(one, other, strict=True))

@@ -38,14 +38,14 @@ class Question:
     most: int
 
     @property
-    def wishes(self) -> tuple[Goal, ...]:
-        """The goals that are wishes."""
-        return tuple(one for one in self.goals if one.is_wish)
+    def objectives(self) -> tuple[Goal, ...]:
+        """The goals that are objectives."""
+        return tuple(one for one in self.goals if one.is_objective)
 
     @property
     def conditions(self) -> tuple[Goal, ...]:
         """The goals that are conditions."""
-        return tuple(one for one in self.goals if not one.is_wish)
+        return tuple(one for one in self.goals if not one.is_objective)
 
     def parameter(self, name: str) -> Parameter:
         """Return a parameter by its name."""

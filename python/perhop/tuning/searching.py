@@ -76,7 +76,7 @@ class Search:
         """Try points drawn evenly, then points that the optimizer suggests."""
         count = max(1, round((1 - _REFINING) * self._question.trials))
         startup = min(count, max(_LEAST_EVENLY, round(_EVENLY * count)))
-        objectives = len(self._question.wishes) or 1
+        objectives = len(self._question.objectives) or 1
         optimizer = Optimizer(self._question.space, objectives, self._question.seed, startup)
         for point in self._starts:
             optimizer.start(point)

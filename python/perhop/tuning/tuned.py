@@ -25,12 +25,12 @@ class Tuning:
     def __init__(
         self, question: Question, trials: Sequence[Trial], front: Sequence[Trial], *, even: int, runs: int
     ) -> None:
-        """Take the trials, the best of them, and the number of first trials that were drawn evenly."""
+        """Create the result from all trials, the best trials, and the number of evenly drawn first trials."""
         self.question = question
         self._judge = Judge(question)
         self._trials, self._front, self._even = trials, front, even
         #: The trial that was chosen.
-        self.best = self._judge.chosen(front) if question.wishes else front[0]
+        self.best = self._judge.chosen(front) if question.objectives else front[0]
         #: The total number of simulated replications.
         self.runs = runs
 
@@ -63,7 +63,7 @@ class Tuning:
 
     @property
     def ios(self) -> dict[str, list[str]]:
-        """The lines of IOS to paste, by router; none if no commands are varied."""
+        """The lines of IOS to paste, by router; empty if no commands are varied."""
         found = {}
         for path, text in self.changes.items():
             if path.endswith(_COMMANDS):
@@ -77,8 +77,8 @@ class Tuning:
         """Every trial in tidy form, a row for each goal.
 
         Columns: `trial`, the parameters (numbers in base units), `goal`, `unit`, `mean`, `low` and `high`
-        (the 95 % confidence interval), `met` (null for wishes), `replications`, `best` (whether the trial is
-        on the front) and `error`.
+        (the 95 % confidence interval), `met` (null for objectives), `replications`, `best` (whether the
+        trial is on the front) and `error`.
         """
         front = {one.number for one in self._front}
         rows = [row for trial in self._trials for row in self._rows(trial, trial.number in front)]
@@ -86,7 +86,7 @@ class Tuning:
 
     @property
     def front(self) -> pl.DataFrame:
-        """The trials that no other trial beats in all wishes; without wishes the nearest trials."""
+        """The trials that no other trial beats in all objectives; without objectives the nearest trials."""
         return TableFrame(self.trials.filter(pl.col("best")))
 
     @property
@@ -146,7 +146,7 @@ class Tuning:
         for goal in self.question.goals:
             mean = self._judge.mean(trial, goal)
             value = goal.shown(mean, self._judge.interval(trial, goal))
-            met = "" if goal.is_wish or mean is None else "yes" if goal.miss(mean) <= 0 else "no"
+            met = "" if goal.is_objective or mean is None else "yes" if goal.miss(mean) <= 0 else "no"
             found.append((goal.text, value, met))
         return found
 
@@ -192,7 +192,7 @@ class Tuning:
                     "mean": mean,
                     "low": ends[0],
                     "high": ends[1],
-                    "met": None if goal.is_wish or mean is None else goal.miss(mean) <= 0,
+                    "met": None if goal.is_objective or mean is None else goal.miss(mean) <= 0,
                     "replications": trial.replications,
                     "best": best,
                     "error": trial.error,

@@ -109,9 +109,9 @@ def _waits(
 
 
 def _queue(queueing: QueueingConfig, codepoint: int, prefix: str) -> str | None:
-    """Return the leaf that takes packets with a codepoint; `None` if there is none or it is unknown."""
+    """Return the leaf that matches a codepoint; `None` if there is none, or if the leaf is unknown."""
     for config in queueing["classes"]:
-        takes = _takes_codepoint(config.get("match") or {}, codepoint)
+        takes = _matches_codepoint(config.get("match") or {}, codepoint)
         if takes is None:
             return None
         if takes:
@@ -122,8 +122,8 @@ def _queue(queueing: QueueingConfig, codepoint: int, prefix: str) -> str | None:
     return None
 
 
-def _takes_codepoint(match: Mapping[str, Any], codepoint: int) -> bool | None:
-    """Return whether a class takes packets with a codepoint; `None` if it matches another field."""
+def _matches_codepoint(match: Mapping[str, Any], codepoint: int) -> bool | None:
+    """Return whether a class matches a codepoint; `None` if the class matches another field."""
     criteria = {key: value for key, value in match.items() if value is not None}
     if not criteria.keys() <= _RECORDED:
         return None
@@ -142,7 +142,7 @@ def _several(value: object) -> list[Any]:
 
 
 def _number(read: Callable[[object], int], value: object) -> int | None:
-    """Return the number of a name; `None` if perhop does not know it."""
+    """Return the number of a name; `None` for an unknown name."""
     try:
         return read(value)
     except ValueError:

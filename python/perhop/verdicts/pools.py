@@ -1,4 +1,4 @@
-"""The ports that held a shared packet memory when it had no room for a packet."""
+"""The ports that used a shared packet memory when it had no room for a packet."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from typing import Any
 
 @dataclass(frozen=True)
 class PoolHolder:
-    """The port that held most of a packet memory at the first drop of another port, or of its own."""
+    """The port that used most of a packet memory at the first drop of another port, or of its own."""
 
     port: str
-    #: The units of the memory that the port held, and all units that the ports share; means.
+    #: The units of the memory that the port used, and all units that the ports share; means.
     units: float
     pool_units: float
 
     @property
     def percent(self) -> float:
-        """The part of the memory that the port held."""
+        """The part of the memory that the port used."""
         return 100.0 * self.units / self.pool_units
 
 
 def pool_holder_of(port: str | None, summary: Mapping[str, Any]) -> PoolHolder | None:
-    """Return the port that held most of the memory when it first had no room for a packet of `port`.
+    """Return the port that used most of the memory when it first had no room for a packet of `port`.
 
-    Without a known `port`, the port that held most at the first drop of each port. `None` if there is no
+    If `port` is `None`, return the port that used most at the first drop of each port. `None` if there is no
     such port, or if no port shares the memory.
     """
     rows = [row for row in summary.get("pools", []) if port in (None, row["port"])]

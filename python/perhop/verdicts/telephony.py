@@ -65,7 +65,7 @@ class Telephony:
     """Assumptions about telephones: codec, de-jitter buffer and burstiness of losses."""
 
     codec: Codec
-    #: The length of a fixed de-jitter buffer, in seconds; `None`: adaptive.
+    #: The length of a fixed de-jitter buffer, in seconds; `None` for an adaptive buffer.
     fixed_buffer_s: float | None = None
     #: BurstR of G.107: 1 for losses at random.
     burst_ratio: float = 1.0

@@ -60,5 +60,5 @@ class Verdict:
     limit_bps: float | None
     #: The class that obtains most of its port, if it starves or sends less than its guarantee.
     holder: Holder | None
-    #: The port that held most of the shared memory when that first had no room for a packet at `port`.
+    #: The port that used most of the shared memory when this memory first had no room for a packet at `port`.
     pool_holder: PoolHolder | None

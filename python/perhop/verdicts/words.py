@@ -131,7 +131,7 @@ def _losses(verdict: Verdict) -> Iterator[str]:
 
 
 def _pool(verdict: Verdict) -> Iterator[str]:
-    """Name the port that held the shared memory when it first had no room."""
+    """Name the port that used most of the shared memory when it first had no room."""
     held = verdict.pool_holder
     if held is not None:
         port = "that port" if held.port == verdict.port else held.port
@@ -139,7 +139,7 @@ def _pool(verdict: Verdict) -> Iterator[str]:
 
 
 def _load(verdict: Verdict) -> Iterator[str]:
-    """Describe whether a congested class exceeds its guarantee, or which class takes its share."""
+    """Describe whether a congested class exceeds its guarantee, or which class uses its guaranteed rate."""
     queue = verdict.queue
     if verdict.state != "congested" or queue is None or queue.guaranteed_bps is None:
         return

@@ -74,14 +74,14 @@ class Hub:
             self._changed.notify_all()
 
     def take(self, page: Page, timeout_s: float) -> Event:
-        """Return the events that `page` has not taken yet, by kind; empty if none comes within the time."""
+        """Return the events that `page` has not received, by kind; empty if none occurs within the time."""
         with self._lock:
             self._changed.wait_for(lambda: page.has_news or self._is_over, timeout_s)
             return page.taken()
 
     @property
     def is_over(self) -> bool:
-        """Whether no more events come."""
+        """Whether no more events follow."""
         return self._is_over
 
     def end(self, within_s: float) -> None:
@@ -110,7 +110,7 @@ class Hub:
 
 
 class Page:
-    """The events that one page has not taken yet."""
+    """The events that one page has not received yet."""
 
     def __init__(self, newest: dict[str, Event], past: list[Event]) -> None:
         """Begin with the stored events."""
@@ -121,7 +121,7 @@ class Page:
 
     @property
     def has_news(self) -> bool:
-        """Whether there are events to take."""
+        """Whether the page has events to receive."""
         return bool(self.newest or self.past or self.frames)
 
     def taken(self) -> Event:

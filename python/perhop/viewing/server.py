@@ -249,7 +249,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(b"HTTP/1.0 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """Answer malformed requests and other methods as forbidden ones: with 403."""
+        """Answer malformed requests and other methods with 403, like forbidden requests."""
         self._refuse()
 
     def _give(
