@@ -1,11 +1,11 @@
 """The possible contents of a disk after a loss of power: a model of a file system that replays changes.
 
-After a completed synchronization of a file, the contents that it had at the begin of the synchronization
+After a completed synchronization of a file, the contents that it had when the synchronization started
 survive. Later writes may survive, be lost, or become zeros of the same length (the file system had stored the
-length but not the data). The same holds for the names in a folder: changes before the begin of a completed
-synchronization of the folder survive. Of the later changes, a number of the first ones survives: counted over
-all folders together, as in a file system with a journal, or in each folder separately, which is all that
-POSIX requires.
+length but not the data). Likewise for the names in a folder: changes before the start of a completed
+synchronization of the folder survive. Of the later changes, the first ones survive, up to a number for all
+folders together, as in a file system with a journal, or for each folder separately, because POSIX requires no
+more.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ class Disk:
     def _each_on_its_own(
         kept: dict[int, int], every: dict[int, int], draw: random.Random
     ) -> Iterator[dict[int, int]]:
-        """Vary one folder while the others keep all or the minimum, and draw a sample of the other losses."""
+        """Vary one folder while the others keep all changes or the minimum; draw a few other losses."""
         for number, most in every.items():
             for count in range(kept[number], most + 1):
                 yield kept | {number: count}

@@ -1,12 +1,12 @@
-"""Forks a command of perhop for every request on its socket, and replies how it ended; see `forks`.
+"""Forks a command of perhop for every request on its socket, and replies with its end; see `forks`.
 
-Its arguments are the number of the socket and the modules that commands find loaded. A request is a line of
+Its arguments are the number of the socket and the modules that it loads for commands. A request is a line of
 JSON that comes with three descriptors, the standard streams of the command:
 
 - `folder`, `arguments`, `environment`: the folder in which the command runs, its words, and all its variables
 - `hangs_after_s`: the time after which a command that still runs is aborted
 - `is_limited`: whether it has the processor time and memory of `_LIMITS`
-- `signal` after `after_s`: a signal that the command gets
+- `signal` after `after_s`: a signal that the server sends to the command
 - `fault`: the call that fails (faults.c), with the file `log` for the list of calls
 """
 
@@ -64,7 +64,7 @@ def _command(request: dict[str, Any]) -> None:
 def _end(code: int) -> None:
     """End the process as the interpreter does, except for freeing its objects.
 
-    Freeing takes ten times as long as a short command.
+    Freeing them takes ten times as long as a short command.
     """
     threading._shutdown()
     atexit._run_exitfuncs()
@@ -117,7 +117,7 @@ def _has_ended(process: int, within_s: float) -> bool:
 
 
 def _received(requests: socket.socket) -> tuple[dict[str, Any], list[int]] | None:
-    """Return the next request and its descriptors, `None` once the test process has closed the socket."""
+    """Return the next request and its descriptors, `None` after the test process closed the socket."""
     line, streams, _, _ = socket.recv_fds(requests, 65536, 3)
     while line and not line.endswith(b"\n"):
         line += requests.recv(65536)

@@ -98,9 +98,9 @@ class Forks:
             )
 
     def run(self, folder: Path, arguments: Sequence[str], *, shows: bool = False, **more: Any) -> Ended:
-        """Run a command in a folder; with `shows`, `said` of the result includes standard output.
+        """Run a command in a folder; if `shows`, `said` of the result also contains standard output.
 
-        `more` has further keys of the request (fork_server.py).
+        `more` contains further keys of the request (fork_server.py).
         """
         output = self.base / "said"
         with output.open("wb") as written, Path(os.devnull).open("rb+") as nothing:

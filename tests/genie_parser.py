@@ -1,7 +1,7 @@
 """Cisco's own parsers of device outputs: those in genie.libs.parser, without the rest of pyATS.
 
-Its parsers inherit from a class of pyATS, which holds a device and checks what a parser returns against the
-parser's schema. pyATS comes with ninety other packages in half a gigabyte, compiled for few platforms; so
+Its parsers inherit from a class of pyATS, which stores a device and checks the result of a parser against the
+parser's schema. pyATS depends on ninety other packages of half a gigabyte, compiled for few platforms; so
 that class and its schemas are rewritten here, and the module with the parsers is loaded from its file.
 With pyATS itself the results are the same.
 """

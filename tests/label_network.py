@@ -100,7 +100,7 @@ def files() -> dict[str, str]:
 
 
 def vpn_files() -> dict[str, str]:
-    """Return the configurations with the customer in a VRF. Nothing in them gives the routes of the VPN."""
+    """Return the configurations with the customer in a VRF. They do not contain the routes of the VPN."""
     static = "ip route vrf RED 10.{0}.0.0 255.255.255.0 {1}\n"
     found = files()
     found["pe1"] = edge(1, "192.0.2.1", ("198.51.100.1", ""), static.format(1, "198.51.100.2"), of_port=VRF)
@@ -175,7 +175,7 @@ set class-of-service interfaces ge-0/0/0 unit 0 classifiers exp core
 set class-of-service interfaces ge-0/0/1 scheduler-map core
 set class-of-service interfaces ge-0/0/1 unit 0 classifiers exp core
 """
-#: PE2 as a router of IOS XR, which wants packets with explicit null.
+#: PE2 as a router of IOS XR, which requests packets with the explicit-null label.
 XR_PE2 = """\
 !! IOS XR Configuration 7.5.2
 hostname PE2

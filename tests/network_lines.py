@@ -23,7 +23,7 @@ interface Vlan{number}
 
 
 def edges() -> Files:
-    """Return the edges of a VPN, whose sessions go to all others."""
+    """Return the edges of a VPN, each with sessions to all others."""
     files = {}
     for number in NUMBERS:
         peers = [other for other in NUMBERS if other != number]

@@ -212,7 +212,7 @@ def costs(odd: int) -> Files:
 
 
 def trusting(classes: str) -> Files:
-    """Return two routers, of which the second keeps the codepoints of `classes` and resets all others."""
+    """Return two routers, of which the second trusts the codepoints of `classes` and resets all others."""
     queues = "".join(f" class {name}\n  bandwidth percent 10\n" for name in ("EF", "CS3", "AF41", "AF21"))
     maps = "".join(
         f"class-map match-any {name}\n match dscp {name.lower()}\n" for name in ("EF", "CS3", "AF41", "AF21")

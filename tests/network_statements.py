@@ -247,7 +247,7 @@ def _shares(**shares: int) -> str:
 
 
 USUAL = _shares(TILLS=40, MAIL=20) + " class class-default\n  bandwidth remaining percent 40\n"
-# A shop without tills, whose share the other classes have.
+# A shop without the class of tills: the other classes have its share.
 WITHOUT_TILLS = _shares(MAIL=35) + " class class-default\n  bandwidth remaining percent 65\n"
 
 OSPF = """router ospf 1

@@ -20,7 +20,7 @@ needs_playground = pytest.mark.skipif(not is_built, reason="the page is not buil
 needs_page = pytest.mark.skipif(
     not (is_built and CHROMIUM.exists()), reason="no page or no browser: make playground ci-packages"
 )
-# A run takes a tenth of a second; a busy machine takes longer.
+# A run lasts a tenth of a second, and longer on a busy machine.
 _PATIENCE_S = 60.0
 
 

@@ -1,7 +1,7 @@
-"""The order of tests and their distribution to workers: tests that wait or take long begin first.
+"""The order of tests and their distribution to workers: tests that wait or last long start first.
 
-Some tests wait more than they compute: for packets in real time, for a browser, for signals. Each group of
-these goes to one worker, which leaves its processor to the others: `pytest -n 4` suits two processors.
+Some tests wait more than they compute: for packets in real time, a browser or signals. Each group of
+these runs in one worker, whose processor the others can use: `pytest -n 4` suits two processors.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ LONGEST_FIRST = (
     "test_command_others.py",
     "test_study.py",
 )
-#: Files whose tests share nothing that is expensive to make: any worker takes any of them.
+#: Files whose tests share nothing that is expensive to create: their tests run in any workers.
 SPREAD = frozenset(
     {
         "test_bad_input.py",
@@ -93,7 +93,7 @@ def unit(nodeid: str) -> str:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Sort the tests: files that wait come first, then the files that take longest."""
+    """Sort the tests: first files that wait, then the files that last longest."""
     items.sort(key=lambda item: _PLACES.get(item.path.name, len(_PLACES)))
 
 

@@ -1,6 +1,6 @@
 """The system calls by which a real process changes a folder, recorded by strace, in the order of their ends.
 
-Calls that change nothing (reading, looking up names) are left out, and so are failed ones. An unknown call
+Calls that change nothing (reading, looking up names) are not recorded, nor are failed calls. An unknown call
 that could change the folder raises an exception, so that no change is overlooked.
 """
 
@@ -17,7 +17,8 @@ from programs import needs
 
 needs_strace = needs("strace")
 
-# All calls that change names or contents. Without `close` and reads, a traced command takes a second.
+# All calls that change names or contents. A traced command lasts a second if `close` and reads are not
+# traced.
 _TRACED = (
     "open,openat,creat,write,pwrite64,writev,pwritev,ftruncate,truncate,fallocate,copy_file_range,sendfile,"
     "fsync,fdatasync,sync_file_range,syncfs,sync,rename,renameat,renameat2,mkdir,mkdirat,unlink,unlinkat,"
@@ -38,7 +39,7 @@ class Change:
     what: str
     paths: tuple[str, ...]
     content: bytes = b""
-    #: The offset of the content; `None` is the end of the bytes that this process has written.
+    #: The offset of the content; `None` is the end of all bytes that this process has written.
     at: int | None = None
     #: The lines of the log in which the call began and ended: calls may overlap.
     begun: int = 0
@@ -55,7 +56,7 @@ class Recorded:
 
 
 def record(line: Sequence[str], folder: Path, log: Path, *inject: str) -> Recorded:
-    """Run a command in a folder and return all changes below it; `inject` are faults as strace takes them."""
+    """Run a command in a folder and return all changes in it; `inject` are faults in strace's syntax."""
     faults = [option for one in inject for option in ("-e", f"inject={one}")]
     ended = subprocess.run(
         ["strace", "-f", "-y", "-xx", "-s", "100000000", "-o", log, "-e", f"trace={_TRACED}", *faults, *line],

@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
-# Values that some option takes and others refuse: a number, a time, a rate, a size, a share, a word.
+# Values that some options accept and others refuse: a number, a time, a rate, a size, a share, a word.
 _VALUES = ("10", "5ms", "10mbit", "15k", "10%", "abc")
 # Values at the limits of a kind of number, for one option of each discipline.
 _EDGES = ("10mbps", "1.5Mbit", "0.02", "0x1f", "-3", "8kbit/8", "2e3", "")

@@ -86,7 +86,7 @@ def test_a_scenario_in_code_alone() -> None:
             "traffic": [{"name": "only", "from": "a", "to": "b", "source": {"cbr": cbr}}],
         }
     ).run()
-    # 100 bytes at 1 Mb/s take 0.8 ms, and the wire 5 ms.
+    # 100 bytes at 1 Mb/s are 0.8 ms, and the wire adds 5 ms.
     assert results.classes["delay_max_s"].to_list() == [0.0058]
 
 
@@ -132,7 +132,7 @@ def test_columns_are_arrays_and_lists(scenario: Path) -> None:
     assert [len(lists[name]) for name in names] == [len(columns)] * 3 and len(columns) > 0
     codes, texts = columns.arrays()["class"]
     assert [texts[code] for code in codes] == lists["class"]
-    # The same holds after the arrays have taken ownership of the values.
+    # The values are the same after the arrays have taken over their memory.
     assert repr(columns.lists(names)) == repr(lists) and len(columns) == len(codes)
     with pytest.raises(KeyError, match="delay"):
         columns.lists(["delay"])

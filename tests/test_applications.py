@@ -43,7 +43,7 @@ def test_fair_queueing_improves_all_applications_except_the_speed_test(saved: di
         video, page = figures(folder, "videos"), figures(folder, "pages")
         assert 0.03 < video["startup_delay_s"] < 5.0
         assert 235e3 <= video["bitrate_mean_bps"] <= 5.8e6
-        # 1.9 MB at 20 Mb/s take 0.76 s, and two pauses of 50 ms.
+        # 1.9 MB at 20 Mb/s last 0.76 s, in addition to two pauses of 50 ms.
         assert page["load_p50_s"] > 0.86
         assert page["pages"] >= 2
 

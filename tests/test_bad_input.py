@@ -141,7 +141,7 @@ def test_a_closed_pipe(scenario: Path, arguments: list[str]) -> None:
     ["run {scenario} --json", "run {scenario}", "check {scenario}", "schema", "--help", "--version"],
 )
 def test_unwritable_standard_output_is_reported_in_one_line(scenario: Path, arguments: str) -> None:
-    """On a full disk and closed; short output stays in the buffer until the end, long output does not."""
+    """The output is a full disk or closed; short output is written at the end, long output earlier."""
     command = " ".join(command_line(arguments.format(scenario=scenario).split()))
     for redirection, said in (("> /dev/full", "No space left on device"), (">&-", "Bad file descriptor")):
         line = ["bash", "-c", f"{command} {redirection}"]
@@ -179,7 +179,7 @@ _READERS = {
 def test_a_folder_of_results_with_a_file_that_cannot_be_read(
     perhop: Command, scenario: Path, tmp_path: Path, file: str, spoil: Callable[[Path], None], said: str
 ) -> None:
-    # A bracket in the name must not be taken for a pattern.
+    # A bracket in the name is not a pattern.
     assert perhop("run", scenario, "--duration", "2s", "-q", "-o", "out[1]").code == 0
     assert perhop("export", "csv", "out[1]").code == 0
     (tmp_path / "out[1]" / file).unlink()

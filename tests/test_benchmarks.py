@@ -31,7 +31,7 @@ def test_ns3_carries_the_rate_of_the_bottleneck() -> None:
     # A run of six seconds is a long run, which computes its routes in another way than a short run.
     for length in (1, 6):
         datagrams = run("udp-4", length).packet_hops
-        # 15,000 packets come to the bottleneck in a second and 12,500 leave it by two links.
+        # 15,000 packets arrive at the bottleneck in a second, and 12,500 leave it over two links.
         assert 0.97 < datagrams / (length * (15_000 + 2 * 12_500)) < 1.01
         # Four windows of 68 packets in 44 ms: 6182 packets in a second, and as many acknowledgments, each by
         # three links; less while they start slowly.

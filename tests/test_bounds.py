@@ -71,8 +71,9 @@ def test_voice_waits_for_one_packet(perhop: Command, file: Path) -> None:
     found = perhop("bounds", file, "--json").json()
     at = {(one["port"], one["queue"]): one for one in found["queues"]}
     voice, rest = at["R1->R2", "voice"], at["R1->R2", "rest"]
-    # One packet of 1500 bytes on the wire, and its own 200; at the host's port the same of the fast link, so
-    # that a second packet of voice may follow the first 0.12 ms earlier: it comes 19.8 ms later still.
+    # A packet waits for one packet of 1500 bytes on the wire and for its own 200 bytes. The same holds at the
+    # host's port, whose link is fast. A second packet of voice may therefore follow the first 0.12 ms earlier
+    # than 20 ms: it arrives 19.8 ms after the first.
     assert voice["delay_s"] == pytest.approx(1700 * 8e-6, rel=1e-4)
     assert [step["rule"] for step in voice["rules"]] == ["priority"]
     assert all(step["formula"] and step["source"] for step in voice["rules"])

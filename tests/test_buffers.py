@@ -78,7 +78,7 @@ def test_json_has_the_library_s_document(perhop: Command, switch: Path) -> None:
     document: dict[str, Any] = perhop("buffers", switch, "--json", "--frame", "9000").json()
     found = switch_memory(switch, frame_bytes=9000)
     assert document["ports"] == found["ports"]
-    # Each jumbo frame takes 36 units.
+    # Each jumbo frame occupies 36 units.
     bulk = found["ports"][0]["queues"][1]["thresholds"][-1]
     assert bulk["room"]["frames"] == 720 // 36
 

@@ -1,4 +1,4 @@
-"""Owner of the files that `sudo perhop` writes: the calling user in a folder of theirs, else root."""
+"""Owner of the files that `sudo perhop` writes: the calling user in the user's own folders, else root."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def test_allotments_are_guarantees() -> None:
     classes = [{"name": "a", "share": share}, {"name": "B", "share": {"fraction": 0.5}, "queueing": inner}]
     found = class_rates({"queueing": {"scheduler": "cbq", "classes": classes}}, 10e6)
     assert {one["queue"]: one["promised_bps"] for one in found} == {"a": 3e6, "B/b": 2e6}
-    # More than the wire: each gets its part of it.
+    # The shares add up to more than the wire: each class gets its proportion of the wire.
     share["fraction"] = 1.0
     found = class_rates({"queueing": {"scheduler": "cbq", "classes": classes[:1] * 2}}, 10e6)
     assert found[0]["promised_bps"] == 5e6

@@ -217,7 +217,7 @@ def test_classes_of_a_router_without_traffic_are_reported(perhop: Command, tmp_p
 
 
 def test_later_fragments_are_traffic_without_ports(perhop: Command, tmp_path: Path) -> None:
-    """Fragments do not match the class that matches a port, so the next class takes them.
+    """Fragments do not match the class that matches a port, so the next class gets them.
 
     Without an MTU there are no fragments.
     """

@@ -175,7 +175,7 @@ def test_gitlab_has_one_fingerprint_for_each_finding(sites: Path, perhop: Comman
     assert len({one["fingerprint"] for one in report}) == len(report) > 1
     (error,) = (one for one in report if one["severity"] == "critical")
     assert error["location"] == {"path": f"{sites}/north/b", "lines": {"begin": 5}}
-    # A line above moves the finding and keeps the fingerprint.
+    # A line above the finding moves it, but its fingerprint remains.
     (sites / "north" / "b").write_text("!\n" + BAD)
     again = json.loads(perhop("check", sites, "--output-format", "gitlab").out)
     assert {one["fingerprint"] for one in again} == {one["fingerprint"] for one in report}

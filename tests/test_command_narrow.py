@@ -80,7 +80,7 @@ def test_wide_shows_every_column(tmp_path: Path, terminal: Terminal) -> None:
 
 @pytest.fixture
 def routers(tmp_path: Path) -> tuple[Path, Path]:
-    """A router whose classes have long names, and the same with another share."""
+    """A router whose classes have long names, and a copy with another share."""
     old, new = tmp_path / "old.cfg", tmp_path / "new.cfg"
     old.write_text(CONFIGURATION)
     new.write_text(CONFIGURATION.replace("bandwidth 768", "bandwidth 500"))

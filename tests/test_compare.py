@@ -48,7 +48,7 @@ def test_another_seed_is_within_random_variation(results: Results, overload: Pat
     found = compare(results, perhop.run(overload, replications=5, seed=7))
     verdicts = [one.verdict for one in found.rows]
     assert any(one.difference != 0 for one in found.rows)
-    # One in twenty independent figures would lie outside; these figures depend on each other.
+    # If the figures were independent, one in twenty would be outside; these figures depend on each other.
     assert verdicts.count("differs") <= len(verdicts) / 5
 
 

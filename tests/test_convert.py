@@ -124,7 +124,7 @@ def _without_repeated(actions: Any) -> list[Any]:
     return [one for at, one in enumerate(actions or []) if [one] != actions[at + 1 : at + 2]]
 
 
-# A plain evaluator of conditions, one packet at a time, to which packet sets are held.
+# A simple evaluator of conditions, one packet at a time: the reference for packet sets.
 
 _PROTOCOLS = {"icmp": 1, "tcp": 6, "udp": 17}
 _COLORS = {"green": 0, "yellow": 1, "red": 2}

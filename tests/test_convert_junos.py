@@ -14,7 +14,7 @@ from perhop.errors import InvalidInputError, ScenarioError
 from test_convert import WITH_POLICIES
 from test_convert_random import Policies
 
-# Every third file: their conversions and proofs take a minute together.
+# Every third file: their conversions and proofs last a minute in total.
 FILES = WITH_POLICIES[::3]
 
 
@@ -219,7 +219,7 @@ set interfaces ge-0/0/1 unit 0 family inet filter input f
     input_ = converted.proofs[0]
     assert (input_.where, input_.proof["verdict"]) == ("policy ge-0/0/1.0 input at ge-0/0/1.0 input", "equal")
     lines = converted.text.splitlines()
-    # Bulk data keeps its class, and gets the loss priority of the filter.
+    # Bulk data remains in its class and gets the loss priority of the filter.
     place = next(
         index for index, line in enumerate(lines) if line.startswith(" class f-bulk-dscp-best-effort")
     )

@@ -78,7 +78,7 @@ def _bytes(packet: dict[str, Any]) -> tuple[str, bytes]:
 
 
 def _meets(words: list[str], data: bytes, mark: int) -> bool:
-    """Whether the `match` words of a u32 filter hold for a packet."""
+    """Whether a packet fulfills the `match` words of a u32 filter."""
     at = 0
     while at < len(words):
         assert words[at] == "match"
@@ -270,7 +270,7 @@ def test_linux_puts_packets_into_their_classes(
     assert {number: one["ceil"] for number, one in classes.items()} == {
         "1:1": 10e6, "1:2": 1e6, "1:3": 10e6, "1:4": 10e6,
     }  # fmt: skip
-    # The rest class also has ARP packets, whose lengths are not counted here.
+    # The class for the rest also gets ARP packets, whose lengths are not counted here.
     assert classes["1:2"]["packets"] == 5
     assert classes["1:3"]["packets"] == 7
     assert classes["1:4"]["packets"] >= 7
@@ -354,7 +354,7 @@ policies:
     near.run("sh", str(script), "near0")
     before = time.monotonic()
     near.run("python3", "-c", _DATAGRAMS, json.dumps([(0, 4000, 400), (0x28, 4000, 400), (0xB8, 4000, 400)]))
-    # The packets wait for nine seconds in all. On a busy machine they come late.
+    # The queued packets need nine seconds in total. On a busy machine they arrive late.
     waiting, first = time.monotonic(), 8 * _classes(near)["1:1"]["bytes"]
     time.sleep(2)
     classes = _classes(near)
@@ -428,7 +428,7 @@ def _failures(near: Namespace, lines: list[str]) -> list[str]:
     batch = near.within("tc", "-force", "-batch", "-")
     ended = subprocess.run(batch, input=commands, capture_output=True, text=True, check=False)
     failures = [""] * len(lines)
-    # A warning belongs to no line: it stays behind the last failure, or in front of the next.
+    # A warning has no line number: it follows the last failure, or precedes the next one.
     *reports, rest = re.split(r"(Command failed -:\d+\n)", ended.stderr)
     for wrong, place in zip(reports[::2], reports[1::2], strict=True):
         failures[int(place.rpartition(":")[2]) - 1] = wrong or place

@@ -1,7 +1,7 @@
-"""Cargo.lock and that of fuzz/ keep the rules of deny.toml; the oldest supported compiler takes every crate.
+"""Both files Cargo.lock obey deny.toml, and the oldest supported compiler can build every crate.
 
-The rules are those of cargo-deny (`make deny`), which takes minutes to build; this reads the metadata that
-cargo gives. tests/test_supply.py covers all that does not come from crates.io.
+The rules are those of cargo-deny (`make deny`), whose build lasts minutes; these tests read the metadata that
+cargo prints. tests/test_supply.py covers all that is not from crates.io.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`perhop.design` and `perhop design`: advice whose numbers follow from the papers' formulas by hand."""
+"""`perhop.design` and `perhop design`: advice, compared with the papers' formulas, computed by hand."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from perhop.errors import InvalidInputError
 
 
 def test_wred_by_hand() -> None:
-    # 3 Mb/s are 250 packets of 1500 bytes a second: 100 ms hold 25, a third is 8; 10 / 250 = 0.04
-    # is nearest to 2^-5.
+    # 3 Mb/s are 250 packets of 1500 bytes a second: 25 packets in 100 ms, a third of which is 8; 10 / 250 =
+    # 0.04 is nearest to 2^-5.
     advice = design.wred("3Mb/s", "100ms")
     assert [advice[name] for name in ("U", "max_th", "min_th", "n", "W_q")] == [250, 25, 8, 5, 1 / 32]
     assert advice.ios.splitlines()[2:6] == [
@@ -44,7 +44,7 @@ def test_wred_uses_the_given_denominators() -> None:
 
 
 def test_star_of_the_paper() -> None:
-    # 1500 bytes at 300 kb/s: the paper's bound of 40 ms. Five particles hold two packets of 22 cells,
+    # 1500 bytes at 300 kb/s: the paper's bound of 40 ms. Five particles contain two packets of 22 cells,
     # 4.664 ms each, behind the one that is sent.
     advice = design.star("300kb/s", "40ms", link="2Mb/s", best_effort="1028B", ring=Ring(5))
     assert (advice["G"], advice["STAR"]) == (300_000, 1)

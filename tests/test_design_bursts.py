@@ -22,7 +22,7 @@ def test_policer_by_hand() -> None:
     assert advice["Bc"] == 148_640
     assert (advice["Be"], advice["Bc_CAR"], advice["Be_CAR"]) == (0, 1_875_000, 3_750_000)
     assert "police cir 10000000 bc 148640" in advice.ios
-    # A slow policer still takes the window that a sender begins with.
+    # A slow policer still needs the burst for the initial window of a sender.
     assert design.policer("64kb/s", rtt="50ms")["Bc"] == 15_000
     # In between one round trip counts.
     assert design.policer("2Mb/s", rtt="100ms")["Bc"] == 25_000

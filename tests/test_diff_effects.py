@@ -33,7 +33,7 @@ interface GigabitEthernet0/1
  service-policy output WAN
 end
 """
-#: The policy without its voice class, whose packets then wait in class-default.
+#: The policy without its voice class: the voice packets wait in class-default.
 FORGOTTEN = OLD.replace("class-map match-all VOICE\n match dscp ef\n", "").replace(
     " class VOICE\n  priority 1000\n", ""
 )
@@ -80,7 +80,7 @@ def test_a_forgotten_voice_class_has_more_delay(perhop: Command, files: tuple[Pa
 
 
 def test_both_get_the_same_packets(files: tuple[Path, Path]) -> None:
-    """A class of one configuration alone gets its packets classified by the other."""
+    """The packets of a class that only one configuration has are classified by the other, too."""
     for first, second in (files, files[::-1]):
         sides = opened(first, second)
         found = difference(first, second)

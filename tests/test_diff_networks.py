@@ -167,7 +167,7 @@ def test_a_route_that_drops_packets_ends_the_path(compared: Any) -> None:
 
 
 def test_a_cost_of_a_routing_protocol_is_named_in_words(compared: Any) -> None:
-    """No packet of this star takes another way; the cost is not called irrelevant for that."""
+    """No packet of this star takes another path, but the cost is not reported as irrelevant."""
     port = "interface GigabitEthernet0/0\n"
     own = branch(1, further="router ospf 1\n network 0.0.0.0 255.255.255.255 area 0\n")
     costly = own.replace(port, f"{port} ip ospf cost 7\n", 1)
@@ -263,7 +263,7 @@ SAMPLE = 6
 
 
 def sample(changes: Sequence[Any]) -> list[Any]:
-    """Return a sample of changes: one runs in every check, the others, of large networks, take long."""
+    """Return a sample of changes: one for every check, and others of large networks, which last long."""
     few = sorted(changes[:: max(1, len(changes) // SAMPLE)], key=lambda change: len(NETWORKS[change.network]))
     return [
         pytest.param(change, id=change.id, marks=[pytest.mark.touched] if number else [])

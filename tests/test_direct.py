@@ -54,7 +54,7 @@ ALL = dict(_commands(COMMANDS))
 
 
 def _bound(words: list[str]) -> Mapping[str, Any] | None:
-    """The arguments that the parser of all command lines finds, `None` if it refuses the line."""
+    """The arguments in a line according to the parser of all command lines; `None` if it refuses the line."""
     try:
         _, bound, ignored = app.parse_args(words, exit_on_error=False, print_error=False)
     except Exception:
@@ -63,7 +63,7 @@ def _bound(words: list[str]) -> Mapping[str, Any] | None:
 
 
 def _read(words: list[str]) -> Mapping[str, Any] | None:
-    """The arguments that the reader finds, `None` if it leaves the line to the parser."""
+    """The arguments in a line according to the fast reader; `None` if it leaves the line to the parser."""
     call: Any = direct.call_of(words, COMMANDS)
     return None if call is None else signature(call.func).bind(*call.args, **call.keywords).arguments
 
@@ -117,7 +117,7 @@ def test_a_line_that_the_reader_accepts_means_the_same_to_the_parser(words: tupl
         if read is not None:
             accepted += 1
             assert read == _bound(line), line
-    # Each command has lines that it accepts without the parser, except one whose words may be options.
+    # The reader accepts lines of each command without the parser, except of one whose words may be options.
     assert accepted or words == ("complete",)
 
 
@@ -201,7 +201,7 @@ def test_a_path_keeps_the_type_of_its_parameter() -> None:
 
 
 def test_only_the_parser_knows_cyclopts() -> None:
-    """The reader does not see descriptions that cyclopts made, and their import takes longer than a check."""
+    """The fast reader uses no descriptions from cyclopts, whose import lasts longer than a check."""
     folder = ROOT / "python" / "perhop" / "command"
     importing = {
         file.name

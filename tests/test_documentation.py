@@ -1,4 +1,4 @@
-"""The documentation holds: its links lead somewhere, its commands run, its pages are complete."""
+"""The documentation is valid: the targets of links exist, commands run, pages are complete."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ BUILT = {line.strip("/") for line in (ROOT / ".gitignore").read_text().splitline
 @pytest.mark.parametrize("page", [*PAGES, *NOTEBOOKS], ids=lambda page: str(page.relative_to(ROOT)))
 def test_named_files_exist(page: Path) -> None:
     if page.name == "CHANGELOG.md":
-        return  # it tells of the past
+        return  # it names files of earlier versions
     text = markdown(page)
     if page.name == "tests-merged.md":
         # The first column has tests that no longer exist.

@@ -24,8 +24,8 @@ SCENARIOS = [*EXAMPLES, *STUDIES]
 
 @pytest.fixture(scope="module")
 def schema() -> Draft202012Validator:
-    """The schema, itself checked once: that takes a second."""
-    # Loading it takes seconds, of each worker at the head of the file.
+    """The schema, checked once, because a check of the schema lasts a second."""
+    # An import at the head of the file would add seconds to each worker.
     from jsonschema import Draft202012Validator
 
     found = perhop.schema()
@@ -58,7 +58,7 @@ def test_examples_of_step_and_ack_filter_show_their_claims() -> None:
         return dict(zip(rows["class"], rows[column], strict=True))
 
     wait, rate = (rates("scalable-marks", column) for column in ("delay_mean_s", "throughput_bps"))
-    # 10 ms are the way, and 20 packets of 1500 bytes take 4.8 ms.
+    # 10 ms are propagation, and 20 packets of 1500 bytes last 4.8 ms.
     assert wait["stepped"] - 0.010 == pytest.approx(0.0048, rel=0.15)
     assert wait["averaged"] - 0.010 > 1.8 * (wait["stepped"] - 0.010)
     assert rate["stepped, later"] > 3 * rate["averaged, later"]

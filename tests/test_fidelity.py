@@ -56,7 +56,7 @@ def theory() -> list[Comparison]:
 
 
 def test_theory_holds_in_short_runs(theory: list[Comparison]) -> None:
-    """One in twenty rows that depend on chance may be missed, and none by far."""
+    """One in twenty random rows may be outside its tolerance, and none far outside."""
     missed = [one for one in theory if not one.met]
     assert len(missed) <= len(theory) / 20, missed
     assert all(one.times_allowed < 2 for one in missed), missed
@@ -199,7 +199,7 @@ def test_queues_of_linux_treat_four_flows_as_linux_does() -> None:
     assert len(losses) > 20 and len([one for one in far if one.name not in CAKES]) <= 1, far
 
 
-# Pairs at 50 Mb/s take five times as long as those at 10 Mb/s.
+# Pairs at 50 Mb/s last five times as long as those at 10 Mb/s.
 PAIRS = {
     "10": [("cubic", "20", "prague", "20"), ("prague", "20", "prague", "20"), ("cubic", "20", "cubic", "20")],
     "50": [("prague", "20", "cubic", "20"), ("prague", "80", "prague", "20")],
@@ -208,7 +208,7 @@ PAIRS = {
 
 @pytest.mark.parametrize("mbps", touched(PAIRS, but=["10"]))
 def test_prague_and_cubic_share_as_in_the_l4s_teams_kernel(mbps: str) -> None:
-    """`make check` takes three of the 48 pairs, `make touched` two more."""
+    """`make check` runs three of the 48 pairs, `make touched` two more."""
     assert len(l4s.cases()) == 48
     chosen = [(mbps, *pair) for pair in PAIRS[mbps]]
     keys = ("rate_mbps", "first", "first_rtt_ms", "second", "second_rtt_ms")

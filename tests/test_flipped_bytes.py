@@ -1,4 +1,4 @@
-"""No byte of anything that perhop saved can change unnoticed, and no file can come from another result.
+"""Every changed byte in saved files of perhop is detected, and every file from another result.
 
 `PERHOP_FLIPS` is the number of flips for each kind of folder: 400, or `all` for every byte of every file.
 """
@@ -162,7 +162,7 @@ def test_no_file_can_be_swapped(
         if sources[source] == before:
             continue
         file.write_bytes(sources[source])
-        # The manifest of an inner folder gives this folder another kind, which is invalid input.
+        # The manifest of an inner folder makes this folder one of another kind, which is invalid input.
         with pytest.raises(InvalidInputError):
             READERS[kind][0](folder)
         file.write_bytes(before)

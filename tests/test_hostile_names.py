@@ -100,7 +100,7 @@ def test_a_terminal_shows_every_name_literally(hostile: Path, tmp_path: Path, te
     assert "\x1b" not in _TOLD.sub("", shown)
 
 
-# Commands that show every name, and commands that get all names but show no name.
+# Commands that show every name, and commands that receive all names but show none.
 SHOWING = (
     "run FILE --watch --speed 100x",
     "run FILE --assert data[gold].loss<=100%",
@@ -140,7 +140,7 @@ def test_a_comment_contains_every_name_literally(saved: Path, perhop: Command) -
     assert marks == {"page", "h3", "table", "thead", "tbody", "tr", "th", "td", "code"}
     cells = {"".join(one.itertext()) for one in found.iter("td")}
     assert {f"queue {name}" for name in NAMES} <= cells
-    # On GitHub, further text has an effect: mentions, emoji and formulas. None of them has one within code.
+    # On GitHub, more texts have an effect: mentions, emoji and formulas. They have none inside code.
     code = {one.text for one in found.iter("code")}
     assert {f"queue {name}" for name in NAMES if re.search("[@$:]|www", name)} <= code
 
@@ -165,7 +165,7 @@ def test_pictures_and_pages_contain_every_name_literally(
             ended = perhop("plot", kind, "results", "-o", f"{kind}{suffix}")
             assert ended.code == 0, ended.err
         words = "\n".join(ElementTree.parse(tmp_path / f"{kind}.svg").getroot().itertext())
-        # A chart of queues has the longest ones.
+        # A chart of queues shows only the longest queues, not all names.
         assert kind == "queue" or all(name in words for name in NAMES), kind
     assert perhop("report", "results", "-o", "report.html").code == 0
     page = (tmp_path / "report.html").read_text()

@@ -40,7 +40,7 @@ def _imports(tree: ast.Module) -> Iterator[ast.Import | ast.ImportFrom]:
 
 
 def _targets(node: ast.Import | ast.ImportFrom) -> Iterator[str]:
-    """The modules of the package that a statement imports; a package stands for its `__init__`."""
+    """The modules of the package that a statement imports; the name of a package means its `__init__`."""
     if isinstance(node, ast.Import):
         names = [alias.name for alias in node.names]
     else:
@@ -162,8 +162,7 @@ def test_every_import_inside_a_function_has_a_reason() -> None:
     assert not without, f"write `{REASON}reason` behind:\n" + "\n".join(without)
 
 
-# Modules that take long to load: polars takes longer than the simulation of most examples, cyclopts
-# longer than a check.
+# Modules that load slowly: polars loads longer than most examples run, and cyclopts longer than a check.
 HEAVY = {
     "cyclopts",
     "email",

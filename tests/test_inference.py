@@ -101,7 +101,7 @@ def test_a_policed_class_gets_voice_not_tcp(branch: Path, police: str, rate: str
 
 
 def test_headers_match_the_access_lists(branch: Path) -> None:
-    """Packets that enter at the LAN, whose input policy is under test, have the addresses that it matches."""
+    """Packets that arrive from the LAN have the addresses that its input policy matches."""
     scenario = Scenario.infer(branch, "FastEthernet0/0")
     traffic = {one["name"]: one for one in scenario["traffic"]}
     addresses = {name: host["address"] for name, host in scenario["hosts"].items()}
@@ -119,7 +119,7 @@ def test_headers_match_the_access_lists(branch: Path) -> None:
 
 
 def test_a_class_without_matching_packets_is_reported(perhop: Command, branch: Path) -> None:
-    """The classes above it take all its packets, and the message reports that."""
+    """The classes above it match all its packets, and the message reports that."""
     above = " class VOICE\n  priority 512\n"
     branch.write_text(BRANCH.replace(above, f" class EVERYTHING\n  bandwidth 100\n{above}") + EVERYTHING)
     stderr = perhop("run", branch).err
@@ -171,7 +171,7 @@ def test_each_class_gets_its_guarantee(branch: Path) -> None:
     row = {str(one["class"]): one for one in results.classes.iter_rows(named=True)}
     assert row["VOICE"]["dropped_packets"] == row["VOICE"]["dropped_policed"] > 0
     assert row["VOICE"]["throughput_bps"] == pytest.approx(200 / 204 * 512e3, rel=0.02)
-    # The framing takes some: the line is busy.
+    # The framing uses a part of the rate: the line is busy.
     total = sum(row[name]["throughput_bps"] for name in ("VOICE", "SIGNALLING", "BUSINESS", "class-default"))
     assert 1.9e6 < total < 2.048e6
     assert row["BUSINESS"]["throughput_bps"] > 0.98 * 768e3

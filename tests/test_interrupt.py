@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: the run stops soon, and nothing half-written stays behind."""
+"""Ctrl-C and SIGTERM: the run stops soon, and no incomplete file remains."""
 
 from __future__ import annotations
 
@@ -89,9 +89,9 @@ def test_an_ignored_ctrl_c_stays_ignored(scenario: Path) -> None:
 
 
 def _assert_ends_by_signal_in_callback(preparation: str, ending: str) -> None:
-    """Run a program whose weak reference sends it a signal, and assert that the program sees the signal.
+    """Run a program that gets a signal in the callback of a weak reference, and assert that it handles it.
 
-    `preparation` runs before signals are handled. `ending` is the statement after the exception of a signal.
+    `preparation` runs before signals are handled. `ending` is the statement that handles the exception.
     """
     program = (
         "import os, sys, time, weakref\n"
@@ -121,7 +121,7 @@ def test_a_signal_inside_a_callback_is_raised_later() -> None:
 
 
 def test_a_retry_inside_the_hook_for_ignored_exceptions_is_retried_again() -> None:
-    """On a busy machine the alarm comes before the hook ends. Python would ignore its exception, too."""
+    """On a busy machine, the alarm rings before the hook ends. Python would ignore its exception, too."""
     slow = (
         "again, calls = interrupts._come_again, []\n"
         "def come_again(number):\n"

@@ -20,7 +20,7 @@ from perhop.live.inside import Place
 from perhop.live.rights import as_root
 from perhop.live.testbed import LiveTestbed
 
-# Files that a stranger puts into a folder: each records that it was executed, then does nothing else.
+# Files that another user puts into a folder: each records that it was executed, and does nothing else.
 HOSTILE = ("json.py", "typing.py", "perhop.py", "sitecustomize.py", "usercustomize.py", "resource.py")
 NOTE = "import os; open({mark!r}, 'a').write(__file__ + ' ' + str(os.getpid()) + '\\n')\n"
 PACKAGE = ROOT / "python" / "perhop"

@@ -195,7 +195,7 @@ set class-of-service interfaces ge-0/0/1 output-traffic-control-profile p
         # The excess of 20 Mb/s in the ratio of the guarantees; queues within their own have one level of it.
         ({("be", 1): 100, ("be", 2): 100}, {("be", 1): 45, ("be", 2): 15}),
         ({("be", 1): 100, ("be", 2): 20}, {("be", 1): 45, ("be", 2): 15}),
-        # Strict-high takes what its unit may send, also beyond the guarantee of the unit.
+        # Strict-high sends up to the rate of its unit, also above the guarantee of the unit.
         ({("be", 1): 100, ("ef", 2): 40, ("be", 2): 100}, {("be", 1): 20, ("ef", 2): 40, ("be", 2): 0}),
         ({("ef", 1): 20, ("be", 1): 100}, {("ef", 1): 20, ("be", 1): 30}),
     ],

@@ -1,4 +1,4 @@
-"""Policers of Junos in runs: hierarchical ones, and buckets that several uses of a policer share."""
+"""Policers of Junos in runs: hierarchical policers, and buckets that several uses of a policer share."""
 
 from __future__ import annotations
 

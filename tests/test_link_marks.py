@@ -12,8 +12,8 @@ import genie_parser
 import perhop as library
 from conftest import Command
 
-#: The marks are set by the first router, matched where packets come into the last one, and decide there about
-#: the queue.
+#: The first router sets the marks. The last router matches them where packets arrive, and selects the queue
+#: by them.
 ACCESS = """\
 version 15.2
 hostname access

@@ -50,7 +50,7 @@ for number in range(300):
     udp.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, 46 << 2 if number % 3 == 0 else 0)
     udp.sendto(bytes(1000 - 28), ("10.0.0.2", 9))
     if number == 0:
-        # While the neighbor's address is not known, the kernel keeps about 90 packets and drops the rest.
+        # Before the neighbor's address is resolved, the kernel stores about 90 packets and drops all others.
         time.sleep(0.5)
 """
 
@@ -165,7 +165,7 @@ def test_packets_between_two_boxes(policies: Path, perhop: Command) -> None:
             assert not kernel.offloads("eth0")["generic-receive"]
         sender = testbed.start("left", "sender", "program", sys.executable, "-c", SEND)
         assert sender.process.wait(timeout=WITHIN_S) == 0, sender.failure()
-        # 300 times 1000 bytes take 0.3 s at 8 Mb/s.
+        # 300 times 1000 bytes last 0.3 s at 8 Mb/s.
         time.sleep(0.8)
         watched = perhop("live", "top", "--pid", str(process.pid), "--json").json()
         assert watched["scenario"] == "bridge eth0 - eth1"

@@ -44,7 +44,7 @@ traffic:
 
 
 def rights_of(pid: int) -> list[dict[str, str]]:
-    """Return the rights of every thread of a process; those that end meanwhile have none."""
+    """Return the rights of every thread of a process; threads that end meanwhile are skipped."""
     wanted = (*_CAPABILITIES, "NoNewPrivs", "Seccomp")
     threads = []
     for thread in Path(f"/proc/{pid}/task").iterdir():
@@ -115,7 +115,7 @@ def test_the_processes_of_a_run_and_its_folder(tmp_path: Path) -> None:
     def settled(child: Child) -> list[dict[str, str]]:
         until = time.monotonic() + WITHIN_S
         while (threads := rights_of(child.pid)) and time.monotonic() < until:
-            # A process gives up its rights in several system calls.
+            # A process drops its rights in several system calls.
             left = {(thread["NoNewPrivs"], thread["CapEff"], thread["CapPrm"]) for thread in threads}
             if left in ({("1", _OF_HOSTS, _OF_HOSTS)}, {("1", _NONE, _NONE)}):
                 return threads
@@ -143,8 +143,8 @@ def test_the_processes_of_a_run_and_its_folder(tmp_path: Path) -> None:
 
 
 def test_a_frame_that_preempts_is_described_in_words(tmp_path: Path) -> None:
-    # A forwarder that breaks its filter ends with SIGSYS. A configuration that cannot be read keeps it
-    # waiting at a pipe until then.
+    # A forwarder that violates its filter ends with SIGSYS. It waits until then, because its configuration is
+    # a pipe.
     from perhop.live.inside import Place
 
     pipe = tmp_path / "configuration"

@@ -83,7 +83,7 @@ def test_frames_pass_and_every_counter_counts_them(row: Row, tmp_path: Path, kin
 
 
 def test_a_port_lets_packets_out_at_its_rate(row: Row, tmp_path: Path) -> None:
-    # 60 packets of 1000 bytes at 1 Mb/s, 8 ms each: the last leaves 480 ms after the first came.
+    # 60 packets of 1000 bytes at 1 Mb/s, 8 ms each: the last leaves 480 ms after the first arrived.
     paced = [direction("m0", "m1", rate="1Mb/s"), direction("m1", "m0")]
     config = _config(directions=paced)
     with listening(row.right, "r0", 60) as listener, forwarding(row.middle, tmp_path, config) as forwarder:
@@ -102,7 +102,7 @@ def test_a_vlan_tag_that_the_kernel_takes_out_is_put_back(row: Row, tmp_path: Pa
         ((_, frame, tag),) = heard(listener)
         result = forwarder.end()
     assert tag == 0x2005
-    assert frame == datagram(100)  # without the tag, which this kernel takes out again
+    assert frame == datagram(100)  # without the tag, which this kernel removes again
     assert result["devices"][0]["received-bytes"] == 104
     assert result["devices"][1]["sent-bytes"] == 104
 
@@ -190,7 +190,7 @@ def test_a_hundred_thousand_malformed_frames_do_no_harm(row: Row, tmp_path: Path
 
 
 def test_a_burst_at_full_speed_leaves_memory_flat(row: Row, tmp_path: Path) -> None:
-    # Faster than the port lets out: its queue is full all the time.
+    # Faster than the rate of the port: its queue is full all the time.
     narrow = [direction("m0", "m1", rate="10Mb/s"), direction("m1", "m0")]
     frames = [datagram(1500)] * 1000
     with forwarding(row.middle, tmp_path, _config(directions=narrow)) as forwarder:
@@ -225,7 +225,7 @@ def test_it_does_not_outlive_its_parent_process(row: Row, tmp_path: Path, how: s
     with subprocess.Popen(row.middle.within(*command)) as parent:
         wait_until(control.exists)
         parent.kill()
-    # The file is there from the start; the document comes at the end, as a whole.
+    # The file exists from the start; the document is written at the end, in one piece.
     wait_until(lambda: result.read_bytes().startswith(b"{"))
     assert json.loads(result.read_text())["ending"] == "asked"
 
@@ -271,7 +271,7 @@ def test_a_bridge_lets_hosts_find_each_other_and_polices_what_they_say(row: Row,
     assert not any("checksum" in doubt for doubt in result["doubts"])
 
 
-# A megabyte over TCP, without offloads that merge segments, and how much of it comes.
+# A megabyte over TCP, without offloads that merge segments, and the number of bytes that arrive.
 _TCP_RECEIVE = """
 import socket
 server = socket.create_server(("10.1.0.2", 9))
@@ -387,7 +387,7 @@ def _malformed(draw: random.Random) -> bytes:
         case 1:  # a header with bytes of chance in it
             for _ in range(draw.randint(1, 8)):
                 frame[draw.randint(12, 41)] = draw.randrange(256)
-        case 2:  # tags before it, which say what they like
+        case 2:  # random tags in front of the header
             frame[12:12] = b"".join(b"\x81\x00" + draw.randbytes(2) for _ in range(draw.randint(1, 5)))
             del frame[1500:]
         case _:

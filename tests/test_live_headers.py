@@ -72,7 +72,7 @@ def test_frames_are_classified_and_marked(row: Row, tmp_path: Path, kind: str) -
         labeled(plain),
         tagged(labeled(plain), 0x2007),
     ]
-    # A service tag around a customer tag: the kernel takes out the outer one.
+    # A service tag around a customer tag: the kernel removes the outer one.
     sent.append(plain[:12] + bytes.fromhex("88a820098100a007") + plain[12:])
     try:
         with listening(row.right, "r0", 6) as listener, forwarding(row.middle, tmp_path, config) as forwarder:
@@ -83,15 +83,16 @@ def test_frames_are_classified_and_marked(row: Row, tmp_path: Path, kind: str) -
         if kind == "af-xdp" and "AF_XDP" in str(error):
             pytest.skip(f"this kernel offers no AF_XDP: {error}")
         raise
-    remarked = LABELS[:2] + b"\x14" + LABELS[3:]  # EXP 2; what is below stays
-    # In any order: queues have priorities. The drop eligible indicator (0x1000) and the inner tag stay.
+    remarked = LABELS[:2] + b"\x14" + LABELS[3:]  # EXP 2; the labels below are unchanged
+    # In any order, because queues have priorities. The drop eligible indicator (0x1000) and the inner tag
+    # remain.
     assert Counter(found) == Counter(
         [
             (plain, None),
             (plain, 0xA005),
             (plain, 0xD005),
             (labeled(plain, remarked), None),
-            # The first condition that holds decides: the label stays.
+            # The first condition that matches decides: the label is unchanged.
             (labeled(plain), 0xC007),
             (tagged(plain, 0xA007), 0xC009),
         ]
@@ -164,7 +165,8 @@ def listened(state_of: int, node: str, device: str, frames: int) -> list[tuple[b
         time.sleep(0.05)
     command = [sys.executable, "-c", LISTEN, device, str(frames)]
     while True:
-        # Namespaces and devices come later; before it is mounted, the file of a namespace is none (EINVAL).
+        # Namespaces and devices appear later. An error (EINVAL) is possible while the file of a namespace is
+        # not mounted.
         with suppress(OSError), namespaces.inside(there[0].namespaces[node]):
             ended = subprocess.run(command, capture_output=True, text=True, timeout=WITHIN_S, check=False)
             if ended.returncode == 0:
@@ -193,7 +195,7 @@ def test_routers_of_a_testbed_exchange_tagged_and_labeled_frames(tmp_path: Path)
         finally:
             process.kill()
     assert process.returncode == 0, wrong
-    # The kernel has taken out the service tag. Customer tag, two labels with EXP, the last the bottom.
+    # The kernel has removed the service tag. Customer tag, two labels with EXP, the last one at the bottom.
     expected = {
         (5 << 13 | 100, bytes.fromhex("8100a014884700011c4000010d40"), 200),
         (0 << 13 | 100, bytes.fromhex("8100001488470001164000010740"), 1500),

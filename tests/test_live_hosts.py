@@ -206,7 +206,7 @@ def test_tcp_applications_follow_the_scenario(pair: tuple[str, str], tmp_path: P
     assert (live.classes["delivered_packets"] > 0).all() and (live.classes["delay_mean_s"] > 0).all()
     packets = live.summary["live"][0]["packets"]
     assert packets["unmatched"] == packets["missing"] == 0, live.summary["live"]
-    # A sample every 100 ms; a busy machine takes some late and skips the rest.
+    # One sample every 100 ms; a busy machine samples late or skips a sample.
     assert live.connections.height >= 3 and (live.connections["cwnd_segments"] >= 1).all()
 
 

@@ -22,8 +22,8 @@ from perhop.live.state import State, running
 pytestmark = [needs_rights, own_run]
 
 # The router's drops of 2.4 Mb/s do not depend on the timing of a busy machine: steady packets have priority,
-# and the others get the rest of the wire. In one queue for both, late packets would find another queue than
-# punctual ones.
+# and the others get the rest of the line. If both shared a queue, late packets would meet another queue
+# length than punctual ones.
 SCENARIO = """\
 perhop: 1
 name: Live overload

@@ -39,7 +39,7 @@ def test_fq_codel_gives_four_flows_of_the_kernel_equal_shares() -> None:
 def test_codel_favours_short_round_trips_as_much_as_in_the_simulation() -> None:
     found = rows(Case("codel", UNEQUAL))
     shares = [found[f"share of flow {number}"] for number in live_tcp.FLOWS]
-    # A single short run: 5 points are the rule for the mean of three long ones.
+    # This is a single short run; the limit of 5 points applies to the mean of three long runs.
     assert all(one.distance <= 10 for one in shares), shares
     assert shares[0].reference.mean > 2 * shares[3].reference.mean
     assert found["goodput"].met and found["queue delay, mean"].met, found

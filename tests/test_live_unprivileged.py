@@ -1,4 +1,4 @@
-"""Without root privileges, a testbed is built in a user namespace, or an error names what is missing."""
+"""Without root privileges, a testbed is built in a user namespace, or an error reports what is missing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become 
 
 
 def as_nobody(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run Python as a user without rights; skips where no interpreter lets him in."""
+    """Run Python as an unprivileged user; skip the test if this user can start no interpreter."""
     paths = [path for path in sys.path if path.startswith("/")]
     for interpreter in (sys.executable, "/usr/bin/python3"):
         try:

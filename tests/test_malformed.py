@@ -22,7 +22,7 @@ NUMBER = int(os.environ.get("PERHOP_MALFORMED", "150"))
 # Limits of a refusal. The time is processor time, because the machine may be busy.
 MOST_S = 2.0
 MOST_MB = 200
-# What is valid after all may be work; nothing may take more than this.
+# The limit for files that are valid after all, and cause work.
 VALID_S = 30
 
 

@@ -1,4 +1,4 @@
-"""Router configurations whose classes hold policies that only mark, and tunnels whose line is unknown."""
+"""Router configurations whose classes contain policies that only mark, and tunnels whose line is unknown."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from conftest import Command
 
-# A branch router: management (cs2) keeps 10 % of 2 Mb/s although its child marks routing updates.
+# A branch router: management (cs2) is guaranteed 10 % of 2 Mb/s although its child marks routing updates.
 BRANCH = """\
 version {version}
 class-map match-any MANAGEMENT

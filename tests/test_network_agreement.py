@@ -35,7 +35,7 @@ def test_a_healthy_network_has_no_warning(tmp_path: Path, name: str) -> None:
     assert found(tmp_path, NETWORKS[name]()) == set()
 
 
-# The network, the file, the text that a fault takes out, the text in its place, the line and the rule.
+# The network, the file, the text that a fault removes, the text in its place, the line and the rule.
 FAULTS = {
     "source of a session": (
         "borders",

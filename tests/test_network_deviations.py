@@ -103,7 +103,7 @@ def test_equal_blocks_have_no_finding(tmp_path: Path) -> None:
     assert found(tmp_path, network()) == set()
 
 
-# The file, the text that a fault takes out, the text in its place, and the line that has to be named.
+# The file, the text that a fault removes, the text in its place, and the line that a finding has to name.
 FAULTS = {
     "line forgotten": ("shop3.cfg", "  fair-queue\n", "", "class class-default"),
     "line forgotten at a port": (

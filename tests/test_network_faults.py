@@ -1,4 +1,4 @@
-"""Rules about networks: healthy ones raise no alarm, and planted faults are named with their line."""
+"""Rules about networks: no findings in healthy networks, and the right line for each planted fault."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Three routers of Linux give packets the marks, queues and shares that `trace` and `run` predict.
+"""Packets get the marks, queues and shares in three Linux routers that `trace` and `run` predict.
 
-`tests/network_lab/configs` is the folder: BRANCH marks, PROVIDER writes other codepoints, and both have
-queues at a slow line. Linux forwards, and HTB has the queues (`perhop convert --to tc`).
+The configurations are in `tests/network_lab/configs`: BRANCH marks, PROVIDER remarks, and both have
+queues at a slow line. Linux forwards, and HTB implements the queues (`perhop convert --to tc`).
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ SHARE_WITHIN = 1.5
 LOSS_WITHIN = 3.0
 # That of a class that shares a full queue: three standard deviations of 340 packets. It differed by 3.9.
 SHARED_LOSS_WITHIN = 8.0
-# The least part of the predicted rate: HTB loses what a stopped machine does not send within 4 ms. Losses of
-# `LOSS_WITHIN` more follow from it. At most a hundredth more is sent.
+# The smallest allowed part of the predicted rate: HTB loses the rate of every stop of the machine above 4 ms.
+# This explains losses of `LOSS_WITHIN` more. At most a hundredth more than predicted is sent.
 LEAST_OF_RATE, MOST_OF_RATE = 0.9, 1.01
 
 

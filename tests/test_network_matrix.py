@@ -1,4 +1,4 @@
-"""`perhop trace FOLDER --matrix` gives each codepoint the fate that a walk of its packet gives."""
+"""`perhop trace FOLDER --matrix` and a walk of a packet agree on the fate of each codepoint."""
 
 from __future__ import annotations
 

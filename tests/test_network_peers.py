@@ -18,7 +18,7 @@ def test_a_healthy_network_has_no_warning(tmp_path: Path, name: str) -> None:
     assert found(tmp_path, NETWORKS[name]()) == set()
 
 
-# The network, the file, the text that a fault takes out, the text in its place, the line and the rule.
+# The network, the file, the text that a fault removes, the text in its place, the line and the rule.
 FAULTS = {
     "group of a tunnel": (
         "tunnels",
@@ -258,5 +258,5 @@ def test_the_only_codepoint_that_a_trusting_port_resets_is_a_warning(tmp_path: P
     at = ("r2.cfg", "set dscp default", "network-mark-changed")
     assert found(tmp_path, trusting("EF AF41 AF21")) == {at}
     assert found(tmp_path, trusting("EF CS3 AF41 AF21")) == set()
-    # A port that keeps half of the codepoints does not trust the others.
+    # A port that trusts half of the codepoints resets the others.
     assert found(tmp_path, trusting("EF AF21")) == set()

@@ -271,7 +271,7 @@ def test_a_lab_of_eve_ng_names_cables(perhop: Command, tmp_path: Path) -> None:
 
 
 def test_configurations_inside_a_lab_of_eve_ng_are_read(perhop: Command, tmp_path: Path) -> None:
-    """An exported configuration comes before the one inside."""
+    """An exported configuration takes precedence over the one inside."""
     configs = ""
     for number, port in ((1, "Ethernet0_0"), (2, "Ethernet0_1")):
         text = router(f"R{number}", **{port: f"192.0.2.{number}/30"})

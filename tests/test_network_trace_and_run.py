@@ -1,7 +1,7 @@
 """For random networks, policies and packets, `perhop trace DIR` and `perhop run DIR` agree.
 
-A run sends the packets of one flow between two sites. The ports, queues and conditioners that count them must
-be among the hops of the walk; a way that some packet is sure to take must be counted whole.
+A run sends the packets of one flow between two sites. Ports, queues and conditioners that count them must
+be among the hops of the walk; on a path that some packet surely takes, all hops must count packets.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def written(folder: Path, draw: random.Random) -> Network:
 
 
 def hops_of(path: dict[str, Any]) -> set[Hop]:
-    """Return the hops of a walk that a run counts: those in whose queues packets wait."""
+    """Return the hops of a walk at which a run counts packets: those with a queue."""
     return {
         (hop["device"], hop["leaves"], hop["queue"])
         for hop in path["hops"]
@@ -163,7 +163,7 @@ def counted(run: NetworkRun, names: set[str]) -> tuple[set[Hop], set[tuple[str, 
 
 
 def compare(folder: Path, trial: int) -> tuple[bool, int]:
-    """Compare one flow; return whether conditioners drop some of its packets, and the length of its way.
+    """Compare one flow; return whether conditioners drop some of its packets, and the length of its path.
 
     Packets in a tunnel whose outer header is marked are not run, because packets of a run have one header.
     """

@@ -201,7 +201,7 @@ CASES = {
         rate="5Mb/s",
         delay="20ms",
     ),
-    # One precedence, more than the link takes in bursts.
+    # One precedence, with bursts above the rate of the link.
     "RED with wait": Case(
         "ns-2.35",
         [[10, 30, 0.1]],

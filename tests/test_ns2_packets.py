@@ -23,7 +23,7 @@ PAYLOAD, SECONDS = 1000, 60
 #: The number of clock phases that are tried for perhop and for ns-2.
 OWN_SEEDS, SEEDS = 5, 40
 NEAR_S = 2e-6
-#: Rate and delay of the bottleneck, packets that its queue holds, rate of UDP in b/s.
+#: Rate and delay of the bottleneck, size of its queue in packets, rate of UDP in b/s.
 ALONE = [
     ("1Mb", "20ms", 7, 0),
     ("1Mb", "20ms", 3, 0),

@@ -1,4 +1,4 @@
-"""The steps that pipelines take from this tree: GitHub, GitLab, pre-commit."""
+"""The steps that this tree offers to pipelines: GitHub, GitLab, pre-commit."""
 
 from __future__ import annotations
 

@@ -83,12 +83,13 @@ def test_all_are_solved_with_the_page_alone(students: Path, teachers: Path, tmp_
         screenshot(here.tab, "lessons-met")
         file = tmp_path / "sheet.json"
         file.write_bytes(exported_sheet(here))
-    # The page and Python give the same verdicts, from runs with the same bytes.
+    # The page and Python compute the same verdicts, from runs with the same bytes.
     sheet = lessons.read_sheet(file)
     assert sheet.name == STUDENT and len(sheet.entries) == len(COURSE)
     found = lessons.verify(sheet)
     assert all(one.met and one.same for one in found), [one.entry.lesson.id for one in found if not one.same]
-    # The teacher's page gives them too, and detects a student who copies the text without its seed.
+    # The teacher's page computes the same verdicts, and detects a student who copies the text without its
+    # seed.
     other = json.loads(file.read_bytes())
     other["name"] = "Charles Babbage"
     other["lessons"][3]["scenario"] = COURSE[3].start

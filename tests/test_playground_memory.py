@@ -140,7 +140,7 @@ def test_ports_of_one_memory_have_bars_of_their_own(file: Path) -> None:
         here.tab.select_option("#ports", index=options.index("switch → port-25-client"))
         until(here, "document.querySelectorAll('#memory-queues li').length === 1")
         assert "No drops" in words(here)
-        # Hosts have none.
+        # Hosts have no shared memory.
         here.tab.select_option("#ports", index=options.index("north → switch"))
         here.tab.locator("#memory").wait_for(state="hidden")
 

@@ -40,7 +40,7 @@ set class-of-service schedulers voice shaping-rate 2m
 set class-of-service schedulers orders transmit-rate percent 40
 set class-of-service schedulers rest transmit-rate remainder
 """
-#: A class of files with a guarantee that it does not get: losses alone would not decide against it.
+#: A class of files with a guarantee that it does not get: losses alone would not fail it.
 SHORT_OF_ITS_GUARANTEE = """\
 perhop: 1
 name: A guarantee on a line that loses packets
@@ -185,7 +185,7 @@ def test_every_example_can_be_chosen_as_a_file(file: Path) -> None:
 
 @needs_page
 def test_a_class_is_judged_by_its_guarantee(file: Path, perhop: Command, tmp_path: Path) -> None:
-    """Files get less than 95 % of what they offer below their guarantee."""
+    """Files obtain less than 95 % of their load, which is below their guarantee."""
     (tmp_path / "guarantee.perhop.yaml").write_text(SHORT_OF_ITS_GUARANTEE, encoding="utf-8")
     answered = perhop("run", "guarantee.perhop.yaml", "--replications", "1", "--json").json()
     answers = {one["class"]: one["verdict"] for one in answered["verdicts"]}

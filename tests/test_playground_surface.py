@@ -139,7 +139,7 @@ def test_results_of_an_earlier_text_are_dimmed(file: Path, scheme: str) -> None:
         assert here.text("outdated") == "Results before the last change"
         assert "fit" in here.text("verdicts"), "they stay readable"
         assert serious_barriers(here.tab) == []
-        # A valid text whose run goes on: the charts fill, the verdicts are those of the text before.
+        # A valid text whose run continues: the charts fill, the verdicts are those of the previous text.
         here.type(STARTER.replace("duration: 20s", "duration: 20000s"))
         await_outdated(here, "verdicts")
         assert opacity(here, "#verdicts") < 0.8 and opacity(here, "#charts") == 1

@@ -124,7 +124,7 @@ def boxes(made: Figure) -> Iterator[tuple[str, Bbox]]:
 
 
 def _is_hidden_tick(made: Figure, text: Text) -> bool:
-    """Whether a text is the label of a tick outside its axis, or of none, which are not drawn."""
+    """Whether a text is not drawn: the label of a tick outside its axis, or of no tick."""
     for axes in made.axes:
         for axis in (axes.xaxis, axes.yaxis):
             every = {

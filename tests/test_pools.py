@@ -1,4 +1,4 @@
-"""The ports that held a shared memory when it had no room: results, printed tables and verdicts."""
+"""The ports that occupied a full shared memory: results, printed tables and verdicts."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def results() -> perhop.Results:
 def test_the_table_names_the_ports_that_held_the_memory(results: perhop.Results) -> None:
     found = results.pools.filter(results.pools["replication"] == 0)
     rows = {(row["port"], row["holder"]): row for row in found.iter_rows(named=True)}
-    # The first port had all units when the second port got its first frame. The third port has a memory of
-    # its own.
+    # The first port occupied all units when the second port got its first frame. The third port has its own
+    # memory.
     assert set(rows) == {(FIRST, FIRST), (SECOND, FIRST)}
     for victim in (FIRST, SECOND):
         own = [row for (port, _), row in rows.items() if port == victim]
@@ -34,7 +34,7 @@ def test_the_table_names_the_ports_that_held_the_memory(results: perhop.Results)
             # No room for a further frame.
             assert UNITS - FRAME_UNITS < held <= UNITS
         assert all(0 < row["first_drop_s"] <= row["fullest_drop_s"] < 0.02 for row in own)
-    # The long answers came first.
+    # The long answers arrived first.
     assert rows[FIRST, FIRST]["first_drop_s"] < 0.002 < rows[SECOND, FIRST]["first_drop_s"]
 
 

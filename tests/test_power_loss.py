@@ -1,12 +1,12 @@
 """A loss of power at any moment of any command that writes leaves the earlier result or the new one,
 complete.
 
-The system calls of real processes are recorded (`system_calls`) and played on a model of a disk
-(`disk_model`); after each of them the power is lost in every way that the model knows. That the model has
-understood the recording is known from its end: without a loss it holds what the real folder holds.
+The system calls of real processes are recorded (`system_calls`) and replayed on a model of a disk
+(`disk_model`); after each of them, the model computes every possible loss. The recording is complete: the
+model without a loss ends with the content of the real folder.
 
 `PERHOP_POWER=all` tries every loss after every call of every command, with and without an earlier result,
-and lets the next writer start from everything that was left; otherwise it is a sample.
+and starts the next writer from every remaining content; otherwise a sample of them.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def play(writing: Writing, runs: Path, tmp_path: Path, *inject: str, twice: bool
     assert recorded.code == 0, recorded.said
     (tmp_path / "log").unlink()
     new = {target: tree(folder / target) for target in writing.targets}
-    # The model, applied to the whole recording, gives the real folder.
+    # The model, applied to the whole recording, yields the real folder.
     disk = Disk(before)
     for change in recorded.changes:
         disk.apply(change)

@@ -173,7 +173,7 @@ def test_linux_and_ios_are_compared_at_a_port_of_each(perhop: Command, tmp_path:
 def test_schedulers_with_equal_rates_leave_the_order_of_packets_undecided(
     perhop: Command, tmp_path: Path
 ) -> None:
-    """Deficit round robin and HFSC give two classes half of the link each, in other orders of packets."""
+    """Deficit round robin and HFSC give two classes half of the link each, in different orders of packets."""
     leaves = "".join(f"tc qdisc add dev eth0 parent 1:{n} handle 1{n}: pfifo limit 50\n" for n in (1, 2))
     filters = (
         "tc filter add dev eth0 parent 1: protocol ip prio 1 u32 match ip dsfield 0xb8 0xfc flowid 1:1\n"

@@ -32,7 +32,7 @@ from writing import COMMANDS, GROWING, Writing, lay_out, save_runs, trees, untru
 SIGNALS = int(os.environ.get("PERHOP_SIGNALS", "30"))
 # One in this number of commands imports its modules, as for a user; the others find them loaded.
 IMPORTS = 50
-# A signal comes at a moment of the usual time of a command, or up to a tenth later, when it has ended.
+# A signal is sent at a random moment of the usual time of a command, or up to a tenth later, after its end.
 LATEST = 1.1
 # How often the folder of a command that grows is removed before the next signal, and completed after it.
 BEGINS, COMPLETES = 0.5, 0.3
@@ -49,7 +49,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def forks(base: Path) -> Iterator[tuple[Forks, Forks]]:
-    """A fork server with all modules loaded, and one with none."""
+    """A fork server with all modules loaded, and one without modules."""
     found = Forks(base, (*MODULES, *PLOTTING)), Forks(base, ())
     yield found
     for one in found:
@@ -67,7 +67,7 @@ class Disturbed:
         self._names: set[str] = set()
 
     def first(self, forks: Forks) -> None:
-        """Run it undisturbed, to know how long it takes and what it makes."""
+        """Run the command undisturbed, to measure its time and to read its files."""
         for seed in (1, 2):
             ended = self._run(forks, seed)
             assert ended.code == 0, ended.said
@@ -103,7 +103,7 @@ class Disturbed:
 
 
 class Grown:
-    """A command whose folder grows, disturbed by one signal after the other."""
+    """A command whose folder grows, disturbed by a series of signals."""
 
     def __init__(self, writing: Writing, folder: Path) -> None:
         self.folder, self._writing = folder, writing
@@ -113,7 +113,7 @@ class Grown:
         self._names: set[str] = set()
 
     def first(self, forks: Forks) -> None:
-        """Run it undisturbed, to know how long it takes and what it makes."""
+        """Run the command undisturbed, to measure its time and to read its files."""
         self._remove()
         for is_complete in (False, True):
             ended = self._run(forks)

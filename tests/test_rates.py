@@ -228,7 +228,7 @@ def test_queued_packets_are_part_of_those_in_the_network() -> None:
     queued = {(row["port"], row["queue"]): row["queued_packets"] for row in results.summary["rates"]}
     inside = {one["class"]: one["in_network_packets"]["mean"] for one in results.summary["classes"]}
     for name, place in scenario.queues.items():
-        # A packet or two are on the line, which takes 6 ms.
+        # One or two packets are on the line, which needs 6 ms for each.
         assert queued[place] <= inside[name] <= queued[place] + 6, name
     assert queued[scenario.queues["class-default"]] > 50, "greedy TCP fills its queue"
 
@@ -260,7 +260,7 @@ def test_a_folder_of_results_contains_the_rates(tmp_path: Path) -> None:
 
 
 def test_strict_priority_follows_levels(perhop: Command, tmp_path: Path) -> None:
-    """The class that takes the rest is written last, but is not necessarily served last."""
+    """The class for the rest is written last, but is not necessarily served last."""
     file = tmp_path / "bands.tc"
     file.write_text("tc qdisc add dev eth0 root handle 1: prio\n")
     rows = perhop("run", file, "--duration", "20ms", "--json").json()["rates"]

@@ -82,7 +82,7 @@ def test_the_build_gets_date_and_paths(tmp_path: Path) -> None:
 @needs_checkout
 @needs("cargo")
 def test_two_source_distributions_of_a_commit_are_the_same(tmp_path: Path) -> None:
-    """maturin builds them; `make reproducible` checks the wheel, which takes minutes."""
+    """maturin builds them; `make reproducible` checks the wheel, whose build lasts minutes."""
     maturin = Path(sys.executable).with_name("maturin")
     program = tmp_path / "maturin"
     program.write_text(f'#!/bin/sh\nif [ "$1" = sdist ]; then exec {maturin} "$@"; fi\n')

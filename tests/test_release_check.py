@@ -94,13 +94,13 @@ def test_every_action_is_pinned_to_a_version() -> None:
     assert [one for one in uses if not re.fullmatch(r"[\w/-]+@v\d+\.\d+\.\d+", one)] == []
 
 
-# Those that hold locks to their registries.
+# The tests that compare lock files with their registries.
 ABOUT_REGISTRIES = {"tests/test_supply.py", "tests/test_dependencies.py", "tests/test_release_check.py"}
 REGISTRIES = re.compile(r"\b(?:pypi\.org|pythonhosted\.org|crates\.io|npmjs\.(?:org|com))\b")
 
 
 def test_no_file_names_a_registry() -> None:
-    """Clients know their registries; a name in a file keeps users of a mirror from theirs."""
+    """Clients have their registry configured; a name in a file would override a user's mirror."""
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
     if listed.returncode != 0:
         pytest.skip("not a git checkout")

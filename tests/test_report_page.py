@@ -131,7 +131,7 @@ def test_a_time_and_a_class_are_shared_by_all_charts(folder: Path) -> None:
         )
         assert [one.get("CRITICAL") for one in tab.evaluate(selected)] == [False] * 4
         assert not any(one.get("VOICE") is False for one in tab.evaluate(selected))
-        # A theme redraws all charts, and hidden series stay hidden.
+        # A theme redraws all charts, and hidden series remain hidden.
         tab.locator("#theme").click()
         assert [one.get("CRITICAL") for one in tab.evaluate(selected)] == [False] * 4
         assert seen.errors == []
@@ -199,7 +199,7 @@ def test_a_page_does_not_replace_other_files(perhop: Command, folder: Path, tmp_
 
 
 def test_drops_over_time_add_up(folder: Path) -> None:
-    """The intervals hold the drops after the warm-up; packets sent before it do not count in `classes`."""
+    """The intervals contain drops after the warm-up; `classes` omits packets sent before its end."""
     import polars as pl
 
     from perhop.results import Results

@@ -20,7 +20,7 @@ def delay_ms(results: library.Results, name: str) -> float:
 
 
 def test_the_configuration_becomes_behavior() -> None:
-    """Voice has priority; a command that is added takes it away, as it would in the router."""
+    """Voice has priority; an added command removes it, as in a router."""
     usual = library.run(EXAMPLE, duration="6s")
     add = ["policy-map leased-line", "class voice", "no priority", "bandwidth 32"]
     without = library.run(EXAMPLE, duration="6s", set={f"{LINE}.add": add})

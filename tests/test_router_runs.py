@@ -68,8 +68,8 @@ def test_the_reported_offered_load_is_offered(ran: tuple[Scenario, library.Resul
     for name, (rate, may_be_more, kind) in offered.items():
         sent = 8 * classes[name]["offered_bytes"]["mean"] / seconds
         if "TCP transfers" in kind:
-            # Retransmissions add to it, behind a policer the same again; the windows of a congested class
-            # take some away.
+            # Retransmissions increase it, behind a policer up to twice; the windows of a congested class
+            # reduce it.
             assert 0.4 * rate < sent < 2.5 * rate, (name, rate, sent)
         elif not may_be_more:
             assert sent == pytest.approx(rate, rel=0.25 if "bursts" in kind else 0.1), name
@@ -405,7 +405,7 @@ def test_an_assumption_replaces_a_definition(perhop: Command) -> None:
         "PARTNERS": "af21",
         "REMOVED": "cs1",
         "class-default": "default",
-        # Two classes match codepoints, and none takes EF.
+        # Two classes match codepoints, but none matches EF.
         "voice": "ef",
     }
 
@@ -472,7 +472,7 @@ def on_a_terminal(arguments: list[str | Path], width: int) -> str:
     )
     os.close(theirs)
     found = b""
-    # The end of a terminal whose other side is closed is an error.
+    # A read fails at the end, because the other side of the terminal is closed.
     with suppress(OSError):
         while part := os.read(ours, 65536):
             found += part

@@ -148,7 +148,7 @@ def test_two_signals_at_once(tmp_path: Path, shim: Disk) -> None:
 
 
 def test_a_signal_does_not_break_a_thread_pool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An exception from a signal would leave a lock taken, and its threads would wait forever."""
+    """An exception from a signal would leave a lock locked, and the threads would wait forever."""
     save(tmp_path / "out", "old")
     interrupts.written.clear()
     sync_all, done = disk.sync_all, []
@@ -255,7 +255,7 @@ def test_an_error_while_a_file_is_written(tmp_path: Path, monkeypatch: pytest.Mo
             replace_file(file, "later")
         assert raised.value.filename == str(file)
         assert leftovers(tmp_path) == []
-        # The last step puts the name on the disk when the file is in place.
+        # The last step synchronizes the name to the disk; the file is in place before it.
         assert file.read_text() == ("later" if step == 3 else "earlier")
 
 

@@ -63,8 +63,8 @@ def test_a_paced_sender_sends_segments_together(perhop: Command, file: Path, tmp
     assert perhop("run", file, *ONE, "-q", "-o", "single").code == 0
     file.write_text(SCENARIO.replace("65215B", "4500B"))
     assert perhop("run", file, *ONE, "-q", "-o", "three").code == 0
-    # 2^-10 s of 1.2 times 50 Mb/s are 7.3 kB, five segments; two more are a share of the largest burst, which
-    # a round trip of 40 ms does not get. A retransmission leaves alone.
+    # 2^-10 s of 1.2 times 50 Mb/s are 7.3 kB, five segments. Two more are a share of the largest burst; a
+    # round trip of 40 ms does not reach this share. A retransmission leaves alone.
     together = bursts(tmp_path / "together")
     assert set(bursts(tmp_path / "single")) == {1}
     assert together.most_common(1)[0][0] in (4, 5)

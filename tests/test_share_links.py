@@ -1,4 +1,4 @@
-"""Links to the playground come from strangers: one text, keys of a schema, and a limited number of bytes."""
+"""Links to the playground may be hostile: one text, keys of a schema, a limited number of bytes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from conftest import ROOT
 from programs import lacking
 
-# Packs a state, whose text may be repeated, and prints the state that a reader of the link gets.
+# Packs a state, whose text may be repeated, and prints the state as a reader of the link receives it.
 _SCRIPT = """
 import { readFileSync } from "node:fs";
 const { packed, unpacked } = await import(`${process.argv[1]}/share.js`);
@@ -21,7 +21,7 @@ console.log(Math.round(process.memoryUsage().rss / 1e6));
 
 
 def read(state: str) -> tuple[str, int]:
-    """Return the state that a reader of the link gets, and the memory that it took in megabytes."""
+    """Return the state that a reader of the link receives, and the memory used by the reader in megabytes."""
     if reason := lacking("node"):
         pytest.skip(reason)
     line = ["node", "--input-type=module", "-e", _SCRIPT, str(ROOT / "playground" / "src")]

@@ -58,7 +58,7 @@ class Expected:
         self, policy: dict[str, Any], at: dict[str, Any], top: dict[str, Any] | None = None
     ) -> dict[str, Any]:
         found: dict[str, Any] = {}
-        # Cisco's parser puts the queues of priority classes at any depth into the outermost policy.
+        # Cisco's parser adds the queues of priority classes at any depth to the outermost policy.
         outermost = found if top is None else top
         if policy["priority_limits"]:
             levels = outermost.setdefault("queue_stats_for_all_priority_classes", {})
@@ -268,7 +268,7 @@ def test_the_counters_match_the_run(run: Any) -> None:
 
 
 def test_class_default_is_shown_where_the_policy_does_not_name_it(run: Any) -> None:
-    """Routers print class-default, which has the packets that no other class takes."""
+    """Routers print class-default, which gets the packets that no other class matches."""
     _, document = run(BY_NAME["two-rates"])
     [interface] = document["interfaces"]
     data, voice, default = interface["policies"]["input"]["classes"]

@@ -49,8 +49,8 @@ def test_the_delay_settles_at_the_target(law: str, target_ms: int) -> None:
 def test_a_single_pi2_queue_settles_at_its_target(law: str, target_ms: int) -> None:
     """The controller with the square of p also settles at its target; under heavy load p stays above zero.
 
-    It measures the wait of the head, which has half of a packet's time left. Packets are dropped at the head:
-    what the queue holds counts some that will take no time on the wire.
+    It measures the wait of the head; half of a packet's time remains. Packets are dropped at the head, so
+    the queue length counts some packets that will need no time on the wire.
     """
     dual = {"dualpi2": {"law": law, "queues": "one", "target": f"{target_ms}ms"}}
     results = perhop.run(_scenario(dual), seed=1)

@@ -94,7 +94,7 @@ def test_pictures_and_reports_of_tests_are_xml(tmp_path: Path, perhop: Command) 
     assert perhop("draw", "r.cfg", "-o", "r.svg").code == 0
     assert perhop("test", "t.yaml", "--junit", "report.xml").code == 2
     for name in ("r.svg", "report.xml"):
-        # Expat refuses what XML 1.0 does not allow, which a search of the text would miss.
+        # Expat refuses characters that XML 1.0 forbids; a search of the text would not notice them.
         found = "".join(ET.parse(tmp_path / name).getroot().itertext())
         attributes = [value for one in ET.parse(tmp_path / name).iter() for value in one.attrib.values()]
         text = "\n".join([found, *attributes])
@@ -130,7 +130,7 @@ def test_an_immense_time_ends_with_the_run() -> None:
 
 
 def _error_of(work: Callable[[], object]) -> str | None:
-    """Return the error of a check or a run, `None` without one; other exceptions are faults."""
+    """Return the error of a check or a run, `None` without an error; other exceptions fail the test."""
     try:
         work()
     except PerhopError as error:
@@ -172,7 +172,7 @@ XR = "!! IOS XR Configuration 6.6.2\nhostname x\ninterface HundredGigE0/0/0/1\n 
 NX = "!Command: show running-config\nversion 9.2(3)\nfeature bgp\ninterface Ethernet1/1\n"
 
 
-# DRR drops what no filter takes, and this filter takes what another program marks.
+# DRR drops packets that no filter matches, and this filter matches packets that another program marks.
 DRR = """tc qdisc add dev eth0 root handle 1: drr
 tc class add dev eth0 parent 1: classid 1:1 drr
 tc filter add dev eth0 parent 1: protocol ip prio 1 handle 7 fw flowid 1:1

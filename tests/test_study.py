@@ -73,7 +73,7 @@ def test_a_claim_that_is_not_met_ends_with_4(perhop: Command, study: Path) -> No
 
 
 def test_a_claim_that_holds_in_part_is_partly_met(perhop: Command, study: Path) -> None:
-    """Its evidence names the parts that hold and those that do not; the whole claim is not met."""
+    """Its evidence names the parts that are met and those that are not; the whole claim is not met."""
     claims = study / "claims.toml"
     claims.write_text(
         CLAIMS.replace("A heavy load loses half.", "A heavy load loses half, a light one a tenth.")
@@ -153,7 +153,7 @@ def test_studies_saved_before_parts_and_errors_are_read(perhop: Command, study: 
 
 
 def test_rows_that_differ_in_their_repetition_are_one_figure(perhop: Command, study: Path) -> None:
-    """The mean of 49 and 53 is 51 %, of which 1 % is less than what is between it and 50, and 2 % is more."""
+    """The mean of 49 and 53 is 51 %; it differs from 50 by more than 1 % and less than 3 % of it."""
     (study / "reference" / "slow.csv").write_text(
         "table,load,metric,value,unit,repetition\n1,light,dropped_percent,0,%,1\n"
         "1,heavy,dropped_percent,49,%,1\n1,heavy,dropped_percent,53,%,2\n1,heavy,delivered,1234,packets,1\n"

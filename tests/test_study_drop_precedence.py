@@ -69,7 +69,7 @@ def test_with_two_precedences_the_markers_are_equal(perhop: Command) -> None:
 
 
 def row_of(figure: dict[str, Any]) -> tuple[str, str, str, str]:
-    """Say which figure it is."""
+    """Return the key of a figure: table, rate of UDP, CIR and metric."""
     return figure["table"], figure["case"]["udp_rate"], figure["case"]["cir"], figure["metric"]
 
 

@@ -91,7 +91,7 @@ def test_the_ring_meets_the_readings_of_the_router(perhop: Command) -> None:
     assert off == [("router_ipdv_ms", "100")]
     (error,) = [error for figure, error in zip(figures, errors, strict=True) if is_ipdv_behind(figure, "100")]
     assert abs(error) < 0.05
-    # Least squares give the two numbers: the residuals have no mean and no slope.
+    # Least squares yield the two numbers: the residuals have no mean and no slope.
     residuals = [
         (float(figure["case"]["frame_size"]), error)
         for figure, error in zip(figures, errors, strict=True)
@@ -115,10 +115,11 @@ def test_readings_to_which_nothing_is_fitted(perhop: Command) -> None:
 
 
 def test_packets_one_by_one_vary_a_sparse_delay_by_half_a_packet_at_most() -> None:
-    """The bound of the README, for EF of 1024 B: 2f(1 - f)P with every ring that takes packets one by one."""
+    """The bound of the README, for EF of 1024 B: 2f(1 - f)P for rings that accept packets one by one."""
     scenario = Path(__file__).parents[1] / "studies" / "ef-star" / "readings.perhop.yaml"
     priority = ["policy-map wan", "class ef", "no bandwidth", "no queue-limit", "priority 300"]
-    # 256 B and 28 of headers take 7 cells, EF 22, and comes every 1044 B of 300 kb/s.
+    # 256 B and 28 B of headers are 7 cells. EF needs 22 cells, and one packet arrives every 1044 B of 300
+    # kb/s.
     packet_ms, ef_ms, between_ms = 7 * 0.212, 22 * 0.212, 1044 * 8 / 300
     part = (between_ms - ef_ms) / packet_ms % 1
     expected = 2 * part * (1 - part) * packet_ms

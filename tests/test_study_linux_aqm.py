@@ -33,7 +33,7 @@ def test_a_sender_that_does_not_respond(perhop: Command) -> None:
     assert {one["verdict"] for one in figures} == {"agrees"}
     [claim] = [one for one in ended.json()["claims"] if one["id"] == "linux-aqm.constant-rate"]
     assert claim["verdict"] == "agrees"
-    # The disciplines differ so much that none would pass for another.
+    # The disciplines differ so clearly that none can be mistaken for another.
     waits = {one["case"]["discipline"]: one["measured"] for one in figures if one["metric"] == "wait_p50_ms"}
     assert waits["codel"] > 150 and 14 < waits["pie"] < 16 and 4 < waits["cake-besteffort"] < 6
 

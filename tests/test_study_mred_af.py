@@ -22,7 +22,7 @@ CLAIMS = {
     "mred-af.bulk-overlapped",
     "mred-af.gross-stagger",
 }
-# The README lists the parts of these that do not hold.
+# The README lists the parts of these claims that are not met.
 PARTLY = {"mred-af.transactions-protected", "mred-af.figure4"}
 
 

@@ -31,7 +31,7 @@ def test_congestion_that_does_not_vary(perhop: Command, tmp_path: Path) -> None:
     ellipses = [one for one in report["ellipses"] if one["table"] == "8.2"]
     assert len(ellipses) == 24
     assert {one["samples"] for one in ellipses} == {120}
-    # The buffer holds 83 packets of 1.2 ms.
+    # The buffer stores 83 packets of 1.2 ms.
     assert max(one["center"][0] for one in ellipses) < 83 * 1.2
     drawn = perhop("plot", "ellipse", "out/rfc7928", "-o", "ellipses.html")
     assert drawn.code == 0, drawn.err

@@ -33,7 +33,7 @@ def test_the_rates_and_sampled_queues(perhop: Command, tmp_path: Path) -> None:
     assert verdicts["wred-bottleneck.rates"] == "agrees"
     (queues,) = tmp_path.glob("out/wred-bottleneck/cases/*over time/queues.parquet")
     averages = pl.read_parquet(queues).filter(pl.col("queue") == "prec-only")["average"]
-    # WRED holds the average between its thresholds, 15 and 30.
+    # WRED keeps the average between its thresholds, 15 and 30.
     assert 10 < averages.mean() < 30
 
 

@@ -130,7 +130,7 @@ def test_every_package_of_npm_is_pinned_by_hash_under_an_allowed_license() -> No
         assert package.get("resolved", NPM).startswith(NPM), place
         kind, _, digest = package["integrity"].partition("-")
         assert (kind, len(b64decode(digest))) == ("sha512", 64), place
-        # Tools of development are in nothing that a user gets.
+        # Users receive nothing that contains development tools.
         allowed = [*RULES["allow"], *(["MPL-2.0"] if package.get("dev") else [])]
         assert is_allowed(package["license"], allowed), place
         shipped += not package.get("dev")

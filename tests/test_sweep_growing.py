@@ -247,7 +247,7 @@ def test_an_interrupted_sweep_shows_how_to_continue(scenario: Path, tmp_path: Pa
 
 
 def test_other_files_stay_when_a_table_is_rewritten(tmp_path: Path) -> None:
-    """Files of a killed writer stay as well; nothing hidden remains."""
+    """Files of a killed writer remain, too; hidden files do not."""
     table, notes = tmp_path / "classes", tmp_path / "classes" / "notes.txt"
     table.mkdir()
     notes.write_text("mine")

@@ -25,7 +25,7 @@ def until(scenario: Path, rule: str, **more: object) -> Sweep:
 
 
 def test_replications_are_added_until_the_interval_is_narrow(scenario: Path) -> None:
-    """The number is the first, from the least on, whose interval is narrow; by any number of threads."""
+    """The number is the smallest with a narrow interval, regardless of the number of threads."""
     found = until(scenario, "random.throughput within 2%")
     assert (
         found.points["replications"].to_list()

@@ -177,7 +177,7 @@ def test_trust_and_its_consequences_are_checked(perhop: Command, switch: Path) -
 
 
 def test_packets_of_ports_without_trust_wait_in_one_queue(perhop: Command, switch: Path) -> None:
-    """A run adds a fast interface that keeps the marks; a slow port without trust does not."""
+    """A run adds a fast interface, which trusts marks; a slow port without trust resets them."""
     switch.write_text(SWITCH.replace(" mls qos trust dscp\n", ""))
     words = ["--at", "gi1/0/2", "--out", "gi1/0/1"]
     packet = ["--packet", "udp 10.1.1.1:16384 > 10.2.2.2:16384 dscp ef len 200"]

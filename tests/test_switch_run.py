@@ -46,7 +46,7 @@ interface GigabitEthernet1/0/1
 interface GigabitEthernet1/0/2
 interface TenGigabitEthernet1/1/1
 """
-#: Frames of 1518 bytes take six units of 256 bytes and 1538 bytes on the wire.
+#: A frame of 1518 bytes occupies six units of 256 bytes, and 1538 bytes on the wire.
 UNITS, FRAME = 6, 1518
 
 
@@ -67,7 +67,7 @@ def leaves(queueing: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 @pytest.mark.parametrize("name", ["GigabitEthernet1/0/1", "GigabitEthernet1/0/2"])
 def test_the_limits_that_run_are_those_of_the_table(switch: Path, name: str) -> None:
-    """The table of `perhop buffers` and the queues of a run come from one definition."""
+    """The table of `perhop buffers` and the queues of a run have the same limits."""
     report = checked(SWITCH)
     [port] = [one for one in report["router"]["ports"] if one["name"] == name]
     memory = switch_memory(switch)
@@ -311,7 +311,7 @@ def test_policies_that_the_switch_refuses_are_not_run(
 
 
 def test_a_burst_goes_through_a_router(perhop: Command, tmp_path: Path) -> None:
-    """A queue of 64 packets takes 64 of a burst at many times its rate, and the one being sent."""
+    """A queue of 64 packets stores 64 packets of a fast burst, and one more is being sent."""
     (tmp_path / "router.cfg").write_text(
         "version 15.2\nclass-map match-all VOICE\n match dscp ef\n"
         "policy-map WAN\n class VOICE\n  bandwidth 20000\n"

@@ -281,7 +281,7 @@ def test_a_fork_does_not_touch_its_parents_lock(tmp_path: Path) -> None:
 
 
 def test_a_deep_path_and_a_long_name(tmp_path: Path) -> None:
-    """The path is relative, since the system takes no more than 4,096 bytes of one."""
+    """The path is relative, because the system limits a path to 4,096 bytes."""
     deep = Path("/".join(["d"] * 1_900)) / "out"
     with inside(tmp_path):
         save(deep, "deep")

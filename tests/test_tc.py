@@ -1,4 +1,4 @@
-"""Commands and output of Linux' tc: checked, run, converted, and held to the program itself."""
+"""Commands and output of Linux' tc: checked, run, converted, and compared with the program itself."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_traffic_is_inferred_for_queueing_of_linux(perhop: Command) -> None:
 
 
 def test_a_class_without_a_slope_of_link_sharing_leaves_the_rest(tmp_path: Path, perhop: Command) -> None:
-    # 1 bit/s is 0 bytes/s: no class takes the rate that 1:1 may not use.
+    # 1 bit/s is 0 bytes/s: no class uses the rate that 1:1 may not use.
     (tmp_path / "hfsc.tc").write_text(
         "tc qdisc add dev eth0 root handle 1: hfsc default 2\n"
         "tc class add dev eth0 parent 1: classid 1:1 hfsc ls rate 2mbit ul rate 9mbit\n"
@@ -138,9 +138,9 @@ def test_a_class_without_a_slope_of_link_sharing_leaves_the_rest(tmp_path: Path,
 
 
 def test_traffic_is_inferred_from_the_rest_of_service_curves(tmp_path: Path, perhop: Command) -> None:
-    """Real-time curves claim 4 of 10 Mb/s.
+    """Real-time curves reserve 4 of 10 Mb/s.
 
-    Class 1:3 has a share of 1.5 of the other 6, and a claim of 3, so 1:12 gets 3.
+    Of the other 6 Mb/s, class 1:3 has a share of 1.5, but reserves 3, so 1:12 gets 3.
     """
     (tmp_path / "hfsc.tc").write_text(
         "tc qdisc add dev eth0 root handle 1: hfsc default 3\n"
@@ -163,7 +163,7 @@ def test_traffic_is_inferred_from_the_rest_of_service_curves(tmp_path: Path, per
 
 
 def test_the_script_becomes_behavior() -> None:
-    """Voice has priority; a plain queue in its place takes it away."""
+    """Voice has priority; a single FIFO queue removes it."""
 
     def delay_ms(**options: object) -> float:
         rows = library.run(EXAMPLE, duration="6s", **options).classes.filter(**{"class": "voice"})

@@ -77,7 +77,7 @@ def test_a_policer_at_the_filter_of_a_class_is_run(tmp_path: Path, perhop: Comma
     (found,) = perhop("check", file, "--json").json()["files"]
     assert found["counts"]["not-modelled"] == 0
     rows = classes(perhop("run", file, "--duration", "5s", "--json").json())
-    # A band gets packets by their type of service as well, so that its policer has a row of its own.
+    # A band also gets packets by their type of service, so that its policer has a separate row.
     name = "line 2" if "prio\n" in text else "1:10"
     assert rows[name]["dropped_policed"]["mean"] > 0
     assert megabits(rows[name]) < 0.6
@@ -150,7 +150,7 @@ def test_classes_of_one_name_in_several_policies_are_distinguished(tmp_path: Pat
     # Packets of a class around others wait in their queues.
     assert "no packet that perhop tried reaches it" not in ended.err
     names = {"VIDEO", "INET/class-default", "FIRST", "SITE/class-default", "class-default"}
-    # No class takes EF.
+    # No class matches EF.
     assert set(classes(ended.json())) == names | {"voice"}
     rates = tmp_path / "rates.csv"
     rates.write_text(
@@ -230,7 +230,7 @@ def test_a_common_limit_is_not_a_class(tmp_path: Path, perhop: Command, name: st
 def test_a_verdict_has_the_rate_of_the_policer_and_not_of_the_shaper(
     tmp_path: Path, perhop: Command, name: str
 ) -> None:
-    # The class offers more than the shaper behind the policer lets pass.
+    # The load of the class exceeds the rate of the shaper behind the policer.
     (queue, rate, policed) = {
         "uplink.tc": ("tbf", "60Mb/s", "25 Mb/s"),
         "car.cfg": ("fair-queue", "12Mb/s", "1 Mb/s"),
@@ -273,7 +273,7 @@ def test_a_guarantee_counts_the_headers_that_the_policy_counts(tmp_path: Path, p
 
 
 def test_an_idle_port_has_no_holder(tmp_path: Path, perhop: Command) -> None:
-    """A class that loses its bursts in a short queue lacks no rate that others take."""
+    """A class drops its bursts in a short queue; no other class uses its rate."""
     text = SIGNALING.replace("  bandwidth 500\n", "  bandwidth 500\n class class-default\n  queue-limit 2\n")
     rates = tmp_path / "rates.csv"
     rates.write_text("class,rate,packet_bytes,kind\nSIGNALING,50kb/s,500,cbr\nclass-default,9Mb/s,1500,tcp\n")

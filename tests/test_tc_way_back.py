@@ -51,7 +51,7 @@ TABLE = [
 def _leaves(
     queueing: Mapping[str, Any], around: tuple[Any, ...] = (), others: tuple[Any, ...] = ()
 ) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any] | None]]:
-    """Return the classes with a queue, each with the condition of the packets that it gets."""
+    """Return the classes with a queue, each with the condition for its packets."""
     earlier: list[Any] = []
     for one in queueing["classes"]:
         own = (*around, *([one["match"]] if one.get("match") else []))
@@ -76,7 +76,7 @@ def _between(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[tuple
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Whether two conditions hold for the same packets."""
+    """Whether two conditions match the same packets."""
     stages = (
         {"name": "all", "actions": ["transmit"], **({"match": match} if match else {})}
         for match in (one, other)
@@ -179,7 +179,7 @@ def test_schedulers_of_linux_are_read_back_completely(kind: str) -> None:
         (port,) = checked(converted.text, "linux")["router"]["ports"]
         back = port["output"]["queueing"]
         if kind == "service-curves":
-            # Nothing in it holds the rate of the port: a class around all others does.
+            # No inner class limits the rate to that of the port: a class around all others does.
             (whole,) = back["classes"]
             assert whole["share"]["upper-limit"] == {"m2": "10Mb/s"}
             back = whole["queueing"]

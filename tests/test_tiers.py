@@ -1,4 +1,4 @@
-"""The tests that a run of pytest takes: the tier `check`, and those that are selected or named."""
+"""The tests that pytest runs: the tier `check`, and tests that are selected or named."""
 
 from __future__ import annotations
 

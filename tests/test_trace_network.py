@@ -154,7 +154,7 @@ def test_a_tag_that_no_interface_takes_is_refused(
 
 
 def test_the_longest_prefix_that_can_be_used_wins(answer: Any) -> None:
-    """A route to an unknown next hop is not used, a discarding one drops, and a given one is named so."""
+    """A route to an unknown next hop is not used; a discarding route drops; `--route` is marked as given."""
     more = "ip route 198.51.100.0 255.255.255.0 10.0.1.9\nip route 203.0.113.0 255.255.255.0 172.16.0.1\n"
     text = f"{EDGE}{more}ip route 198.18.0.0 255.254.0.0 Null0\n"
     found = {
@@ -340,7 +340,7 @@ tc filter add dev eth2 parent 2: protocol ip prio 1 basic match 'meta(nf_mark eq
 
 
 def test_a_filter_that_is_not_read_is_listed(perhop: Command, tmp_path: Path) -> None:
-    """The class behind it would get the packets that the answer gives to another."""
+    """The filter's class would get packets that the answer shows in another class."""
     file = tmp_path / "uplink.tc"
     file.write_text(FILTERS)
     packet = ("--packet", "udp 10.0.0.1:1 > 10.1.0.1:2")

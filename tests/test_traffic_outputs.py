@@ -105,8 +105,8 @@ def per_class(results: Results) -> dict[str, tuple[float, float]]:
     return found
 
 
-#: Kinds of traffic, of which all but the first come in bursts of their own. tc counts no bytes of dropped
-#: packets: transfers, whose short packets are dropped less, would be offered at a wrong rate.
+#: Kinds of traffic, all but the first with bursts. tc does not count the bytes of dropped packets, so that
+#: the rate of transfers would be wrong: their short packets are dropped less often.
 KINDS = {"cfg": ("constant", "bursts", "transfers", "greedy"), "tc": ("constant", "bursts", "greedy")}
 
 
@@ -128,7 +128,7 @@ def rates_file(
 
 
 def reproduced(file: Path, first: Results, *, is_printed: bool = False) -> tuple[Scenario, list[str]]:
-    """Run the load that the output of a run shows; return it and the queues whose drops differ.
+    """Run the load that the output of a run shows; return the load and the queues with different drops.
 
     Rates must not differ.
     """

@@ -213,7 +213,7 @@ def test_unmet_goals_are_reported(perhop: Command, scenario: Path) -> None:
 
 
 def test_trials_that_fail_are_left_out(scenario: Path) -> None:
-    """If some values do not fit the scenario, the others are tried; if none fits, an error reports it."""
+    """If some values do not fit the scenario, the others are tried; if none fits, an error reports this."""
     goals = ["random.loss as small as possible"]
     found = library.tune(scenario, goals, {RATE: "0b/s,2Mb/s"}, set={"duration": "2s"})
     assert found.parameters == {RATE: "2Mb/s"}

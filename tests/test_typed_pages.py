@@ -34,7 +34,7 @@ class Newcomer:
         shutil.copy(ROOT / "examples" / "router.cfg", folder)
 
     def types(self, line: str) -> Ended:
-        # A study takes long with all its replications; the test checks only that it runs.
+        # A study with all its replications lasts long; the test checks only that it runs.
         if line.startswith("perhop study run"):
             line += " --replications 1 --no-sensitivity"
         command, pipe, rest = line.removeprefix("perhop").partition("|")

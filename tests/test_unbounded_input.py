@@ -95,7 +95,7 @@ def test_immense_sweeps_are_refused_before_memory_is_allocated(monkeypatch: pyte
         design_of(ranges)
     with pytest.raises(InvalidInputError, match="the sweep has 1000000000000 points"):
         design_of({"a": "1:9"}, sample=10**12)
-    # To draw as many as are accepted takes 13 s.
+    # A sample of the largest accepted size lasts 13 s.
     monkeypatch.setattr("perhop.sampling.MOST_POINTS", 10**3)
     assert design_of({"a": "1:9"}, sample=10**3).count == 10**3
     with pytest.raises(InvalidInputError, match="the sweep has 1001 points, more than 1000"):
@@ -148,7 +148,7 @@ def test_files_that_a_scenario_names_are_limited(tmp_path: Path, perhop: Command
         (tmp_path / "named.yaml").write_text(SCENARIO.replace(old, new.format("large")))
         (tmp_path / "large").write_bytes(content)
         if kind == "capture":
-            # A hole takes no room on the disk.
+            # A hole occupies no space on the disk.
             os.truncate(tmp_path / "large", CAPTURE.most_bytes + 1)
         ended = perhop("check", "named.yaml")
         assert ended.code == 2

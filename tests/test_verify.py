@@ -34,7 +34,7 @@ def out(saved: Path, tmp_path: Path) -> Path:
 
 
 def resealed(folder: Path) -> None:
-    """Give a changed folder checksums that fit, as a program with other results would."""
+    """Write matching checksums into a changed folder, as a program with other results would."""
     found = manifest.parse(folder / "manifest.json", (folder / "manifest.json").read_bytes())
     (folder / "manifest.json").unlink()
     of_kind = {"run": ("scenario_sha256", "seed", "replications", "tables"), "sweep": ("seed", "complete")}

@@ -1,4 +1,4 @@
-"""`perhop sweep --watch=web`: a chart that fills, and whose last points are the results."""
+"""`perhop sweep --watch=web`: a chart that grows, and whose last points are the results."""
 
 from __future__ import annotations
 

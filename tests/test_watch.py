@@ -91,7 +91,7 @@ def test_queues_and_shares_are_drawn_in_place() -> None:
     assert re.search(r"bursts.*100 %.*Mb/s", seen[-1].replace("\n", " "))
     assert "\x1b[?25l" in drawn, "the cursor is hidden,"
     assert drawn.rindex("\x1b[?25h") > drawn.rindex("█"), "and shown again in the end"
-    # The last picture stays, without the line of help, and the results follow.
+    # The last frame of the view remains, without the line of help, and the results follow.
     last = frames[-1]
     assert "1500 s simulated, 100 % of the run" in drawn
     assert "space: pause" in seen[0] and "space: pause" not in last
@@ -119,7 +119,7 @@ def test_keys_pause_change_the_speed_choose_a_port_and_leave() -> None:
         ],
     )
     assert code == 0, drawn
-    # Left, it goes on without the view, as fast as it can, to the same results.
+    # After `q`, the run continues without the view at full speed, with the same results.
     screen = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", drawn)
     summary = json.loads(screen[screen.rindex('{"schema_version"') :])
     assert summary == perhop.run(EXAMPLE, duration="900s").summary | {"verdicts": summary["verdicts"]}
@@ -176,7 +176,7 @@ def test_ctrl_z_restores_the_terminal_and_the_run_continues() -> None:
 
 
 def test_the_view_is_shown_without_keys(scenario: Path) -> None:
-    # Standard input is a pipe, as where the scenario comes from another program.
+    # Standard input is a pipe, as if another program wrote the scenario.
     code, drawn = in_a_terminal(
         ["run", "-", "--watch", "--speed", "50x", "--json"],
         columns=90,

@@ -56,7 +56,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any, error: object) -> None:
-    """Take the tests that a worker has left out; all workers leave out the same."""
+    """Store the tests that a worker has left out; all workers leave out the same."""
     output = getattr(node, "workeroutput", None)
     if output is not None:
         node.config.stash[_LEFT_OUT] = Counter(output.get("left_out", {}))
@@ -80,7 +80,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
 
 def touched(names: Iterable[str], *, but: Collection[str]) -> list[ParameterSet]:
-    """Return parameters of tier `touched`, except for those of `but`, which stand for them in `check`."""
+    """Return parameters of tier `touched`, except for those of `but`, which represent them in `check`."""
     known = list(names)
     assert set(but) <= set(known), set(but) - set(known)
     return [pytest.param(name, marks=() if name in but else pytest.mark.touched) for name in known]

@@ -1,7 +1,7 @@
 """Runs of one flow through a device, compared with the paths that `trace` names for its packets.
 
 A run sends packets of one flow through a device, behind which another counts them by codepoint. Every counted
-queue must be in a path of `trace`; every path that a packet surely takes must be counted, also if it ends
+queue must be in a path of `trace`; every path that a packet surely takes must count packets, also if it ends
 with a drop.
 """
 
@@ -43,7 +43,7 @@ measure: {warmup: 0s}
 
 @dataclass(frozen=True)
 class Language:
-    """A language of configurations: the name of a file, and the interfaces of the way through a device.
+    """A language of configurations: the name of a file, and the interfaces of a path through a device.
 
     `choices` are those of `trace`, for a language whose files have no routes.
     """
@@ -96,7 +96,7 @@ def drawn(name: str, trial: int) -> random.Random:
 
 
 def every() -> list[str]:
-    """Return all codepoints that a mark can give."""
+    """Return all codepoints that a mark can set."""
     return [*CODEPOINTS, "cs2", "cs4", "cs5", "cs7"]
 
 
@@ -116,8 +116,8 @@ def named_by(path: dict[str, Any]) -> dict[str, set[Any]]:
 def occurs(path: dict[str, Any]) -> bool:
     """Whether a run is sure to have packets on a path.
 
-    Every meter finds room for the first packets. A slow one then finds none: of its packets the later ones
-    exceed, if no other slow meter has the same packets.
+    Every meter has tokens for the first packets. A slow meter then has none: its later packets
+    exceed, if no other slow meter meters the same packets.
     """
     colors = [(one["color"], is_slow(one)) for one in path["stages"] if one.get("color") is not None]
     if all(color == "green" for color, _ in colors):

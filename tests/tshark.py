@@ -22,23 +22,23 @@ _SEVERITY, _ERROR = "_ws.expert.severity", str(0x0080_0000)
 
 
 def fields(file: Path, *names: str, where: str = "", decode_as: str = "") -> list[tuple[str, ...]]:
-    """Return these fields of every packet that a display filter lets through, each where it first occurs.
+    """Return these fields of every packet that matches a display filter, each at its first occurrence.
 
-    `decode_as` says what tshark would otherwise guess: `mpls.label==16,pwethcw`.
+    `decode_as` replaces a guess of tshark: `mpls.label==16,pwethcw`.
     """
     return [tuple(found[0] for found in row) for row in _occurrences(file, names, where, decode_as)]
 
 
 def count(file: Path, where: str) -> int:
-    """Return how many packets a display filter lets through."""
+    """Return how many packets match a display filter."""
     return len(fields(file, "frame.number", where=where))
 
 
 def fields_without_complaint(file: Path, *names: str, decode_as: str = "") -> list[tuple[str, ...]]:
-    """Return these fields of every packet, each where it first occurs.
+    """Return these fields of every packet, each at its first occurrence.
 
     Fail with the messages of tshark about malformed frames, bad checksums and other errors. One start
-    of tshark does for both: it takes longer than the packets.
+    of tshark suffices for both: the start lasts longer than the packets.
     """
     signs = (*_NONSENSE, *_CHECKSUMS, _SEVERITY)
     shown = ("frame.number", "_ws.col.Info", "_ws.expert.message")

@@ -56,7 +56,7 @@ class Watched:
             time.sleep(0.05)
 
     def ended(self) -> tuple[int, str]:
-        """Wait for its end; its exit code and what it wrote to standard output."""
+        """Wait for the end of the process; return its exit code and standard output."""
         code = self.process.wait(timeout=_PATIENCE_S)
         self.out.seek(0)
         assert "Traceback" not in self.errors(), self.errors()
@@ -104,7 +104,7 @@ def view(link: str, *, width: int = 1400, height: int = 950, scheme: str = "ligh
 
 
 def until(page: Any, expression: str) -> None:
-    """Wait until an expression holds; the page's policy forbids Playwright's function for that."""
+    """Wait until an expression is true; the page's policy forbids Playwright's function for this."""
     ends = time.monotonic() + _PATIENCE_S
     while not page.evaluate(expression):
         assert time.monotonic() < ends, expression

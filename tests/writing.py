@@ -1,4 +1,4 @@
-"""The commands that write, for tests that take every one of them through every fault."""
+"""The commands that write, for tests that apply every fault to each of them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Writing:
     targets: tuple[str, ...]
     #: The results that must exist before the command runs.
     needs: tuple[str, ...] = ()
-    #: The plot in the results, whose error does not lose these: the words that ask for it, and its file.
+    #: A plot in the results, whose failure does not invalidate them: its words in the command, and its file.
     plot: tuple[str, str] | None = None
 
 
@@ -118,7 +118,7 @@ def untrue(
 def untrue_of_growing(
     code: int, said: str, folder: Path, writing: Writing, new: Mapping[str, Tree]
 ) -> Iterator[str]:
-    """Generate the broken promises of a disturbed command whose folder grows. `new` is the content of its
+    """Generate the violated guarantees of a disturbed command whose folder grows. `new` is the content of its
     targets once it is complete.
     """
     yield from _ill_said(code, said)

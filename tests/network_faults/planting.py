@@ -4,13 +4,13 @@ An entry of `faults.toml` or `harmless.toml` has the keys `id`, `network`, `kind
 
 - `block`, the path to the block: the first line of the outermost block, then those of the blocks inside it.
   An empty path stands for the lines of the file that are in no block.
-- `find`, the lines, each after the other, that the edit takes out. The block has them exactly once.
-- `replace`, the lines that come instead of them.
+- `find`, the lines, in sequence, that the edit removes. The block contains them exactly once.
+- `replace`, the lines that replace them.
 
-The line of a fault is `line` in the block `under`, which is a path as well. A line that was taken out has no
-place: then `line` is the first line of the block that lacks it, or a line that depends on it. `also` lists
+The line of a fault is `line` in the block `under`, which is a path as well. A removed line has no
+place: then `line` is the first line of the block without it, or a line that depends on it. `also` lists
 other lines that a finding may name as well, in the same file or in another: the other end of a link, or the
-policy that a port attaches. `feels` says what a user notices.
+policy that a port attaches. `feels` describes what a user notices.
 """
 
 from __future__ import annotations

@@ -211,7 +211,7 @@ class Lab:
         return bridge, "far0"
 
     def _add_routes(self) -> None:
-        """Give each router the routes that packets between sites follow in a walk."""
+        """Add to each router the routes that packets between sites use in a walk."""
         for one, other in permutations(self.sites.values(), 2):
             walk = self.network.walk(packet_between(one["address"], other["address"], "udp"))
             for path in walk["paths"]:

@@ -17,7 +17,7 @@ heapq.heapify(due)
 begin = time.monotonic()
 while due:
     at, number, left, sending, payload, flow = heapq.heappop(due)
-    # A late packet is sent at once: the number of packets stays that of the flow.
+    # A late packet is sent at once, so that the flow keeps its number of packets.
     if (wait := begin + at - time.monotonic()) > 0:
         time.sleep(wait)
     sending.send(payload)
@@ -27,9 +27,10 @@ while due:
 print(latest)
 """
 
-#: `COUNT SLOT PORT...`: counts the datagrams that leave via each device of its namespace, or arrive there,
-#: until a line comes; then it prints rows: slot of time, device, whether they leave, addresses, ports, DSCP,
-#: TTL, packets, IP bytes. It opens the UDP ports, so that the kernel does not refuse their datagrams.
+#: `COUNT SLOT PORT...`: counts the datagrams that leave or arrive at each device of its namespace until a
+#: line arrives on standard input. Then it prints rows: slot of time, device, whether they leave, addresses,
+#: ports, DSCP, TTL, packets, IP bytes. It opens the UDP ports, so that the kernel does not refuse their
+#: datagrams.
 COUNT = """
 import collections, json, select, socket, struct, sys
 SO_RCVBUFFORCE, SO_TIMESTAMPNS, SOL_PACKET, PACKET_STATISTICS, ETH_P_ALL = 33, 35, 263, 6, 3
