@@ -87,7 +87,7 @@ type Ports = Vec<(PortId, IpAddr)>;
 
 /// Returns the ports with addresses in each subnet. Tunnels have separate entries. Host addresses (`/32`,
 /// `/128`) are in no subnet. A tunnel with a policy per group of ends consists of several ports with the same
-/// address line. Of these, only the first is listed.
+/// address line; only the first port is listed.
 fn by_subnet(devices: &[SnapshotDevice], taken: &BTreeSet<PortId>) -> BTreeMap<(Prefix, bool), Ports> {
     let mut found: BTreeMap<(Prefix, bool), Ports> = BTreeMap::new();
     for (device, member) in devices.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Ports that are no neighbors although they should be, and routes to next hops that do not exist.
+//! Ports that are not neighbors although they should be, and routes to next hops that do not exist.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
