@@ -291,14 +291,14 @@ def test_every_promise_has_its_tests_on_the_page() -> None:
     promises, long_runs, _ = PROMISES.partition("\n## Long runs\n")
     assert long_runs
     parts = [" ".join(part.partition("\n## ")[0].split()) for part in promises.split("\n### ")[1:]]
-    held = []
+    expected = []
     for promise, tests in INVENTORY.items():
         places = dict.fromkeys(test.partition("::")[0] for test in tests)
         where = ", ".join(f"`{place}`" for place in places)
-        held.append(f"Held by {len(tests)} tests (`{promise}`): {where}.")
+        expected.append(f"Checked by {len(tests)} tests (`{promise}`): {where}.")
     for part in parts:
-        assert any(part.endswith(line) for line in held), f"write one of {held} at the end of: {part[:80]}"
-    assert len(parts) == len(held)
+        assert any(part.endswith(line) for line in expected), f"write one of {expected} after: {part[:80]}"
+    assert len(parts) == len(expected)
 
 
 def test_promises_and_fidelity_are_pages_and_not_inventories() -> None:
