@@ -1,4 +1,4 @@
-"""A real browser for the tests: Debian's Chromium; tests that need it skip where it is missing."""
+"""A real browser for the tests: Debian's Chromium; tests that need it are skipped if it is missing."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def opened(file: Path, *, width: int, height: int, scheme: str, fragment: str = 
 
 
 def scroll_through(page: Any) -> None:
-    """Scroll every chart into view once, which draws it."""
+    """Scroll every chart into view once, because the page draws charts when they are visible."""
     figures = page.locator("figure.chart")
     for number in range(figures.count()):
         figures.nth(number).evaluate("one => one.scrollIntoView({ behavior: 'instant' })")

@@ -25,8 +25,8 @@ from forks import HANGS_AFTER_S, MODULES, PLOTTING, Forks
 
 ROOT = Path(__file__).parent.parent
 
-# A background job of a shell ignores Ctrl-C, and its children inherit that. The tests interrupt commands by
-# Ctrl-C, so they restore its default effect.
+# A background job of a shell ignores Ctrl-C, and its children inherit this setting. The tests interrupt
+# commands by Ctrl-C, so they restore its default effect.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -130,10 +130,10 @@ _STARTS_PROGRAMS = (["live"], ["study", "live"], ["playground"], ["doctor"])
 
 @pytest.fixture
 def perhop(command_forks: Forks, tmp_path: Path) -> Command:
-    """Run the command line in an empty folder, as a fork of a process that has loaded what commands import.
+    """Run the command line in an empty folder, as a fork of a process with the modules of commands.
 
-    A fork differs from a process of its own only in the time that it takes (tests/test_forks.py). Variables
-    that Python reads as it starts, and commands that start programs, get a process of their own.
+    A fork differs from a separate process only in its duration (tests/test_forks.py). Commands with variables
+    that Python reads at its start, and commands that start programs, run in a separate process.
     """
 
     def completed(

@@ -1,4 +1,4 @@
-"""A substitute for a forwarder: copies every frame that arrives on one device to another, both ways.
+"""A substitute for a forwarder: copies every arriving frame between two devices.
 
 `copier.py SEEN DEVICE=MAC DEVICE=MAC`: MAC is written into frames that leave via DEVICE. The file SEEN
 appears once it copies; the length of each frame is appended to it as a line, with its problem if the

@@ -114,7 +114,7 @@ class Forks:
         """Whether a fork with this environment behaves like a process that starts with it."""
         both = environment.keys() | self._environment.keys()
         changed = {name for name in both if environment.get(name) != self._environment.get(name)}
-        # The server has loaded it with one thread, which does not change the results.
+        # The server has loaded OpenBLAS with one thread, which does not change the results.
         return not any(name.startswith(_READ_AT_START) for name in changed - {"OPENBLAS_NUM_THREADS"})
 
     def completed(

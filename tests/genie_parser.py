@@ -68,7 +68,7 @@ class SchemaError(AssertionError):
 
 # The modules import these packages, but the tested parsers do not use them.
 And = Default = Common = None
-#: Modules that the parsers import; they get this module instead.
+#: Modules that the parsers import; this module replaces them.
 _PYATS = (
     "genie.metaparser",
     "genie.metaparser.util.schemaengine",

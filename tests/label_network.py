@@ -150,7 +150,7 @@ def operations(path: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-#: P2 as a router of Junos, which marks nothing. It classifies EXP 5 as expedited forwarding.
+#: P2 as a router of Junos without rewrite rules. It classifies EXP 5 as expedited forwarding.
 JUNOS_P2 = """\
 set system host-name P2
 set chassis network-services enhanced-ip

@@ -66,7 +66,8 @@ def main(action: str) -> None:
     interrupts.handle()
     with LiveTestbed(two_hosts(), "Test") as testbed:
         copier, _ = start_copier(testbed)
-        # The shell starts a sleep that no process group and no death of a parent reaches.
+        # The shell starts a sleep that is in no process group of the testbed and survives the death of its
+        # parent.
         shell = testbed.start("left", "shell", "program", "sh", "-c", "setsid sleep 1000 & exec sleep 1001")
         while len(namespaces.processes(testbed.state.namespaces.values())) < 3:
             time.sleep(0.01)

@@ -1,4 +1,4 @@
-"""Good texts and bytes, damaged at random."""
+"""Valid texts and bytes, damaged at random."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ router bgp 65000
 
 
 def reflectors() -> Files:
-    """Return two route reflectors with two clients, whose sessions have the family of VPNs."""
+    """Return two route reflectors with two clients, whose sessions carry routes of VPNs."""
 
     def router(number: int, others: Mapping[int, str]) -> str:
         sessions = "".join(
@@ -109,7 +109,7 @@ interface Vlan10
 
 
 def routers_with_braces() -> Files:
-    """Return a router with sessions to two others, and queues of classes at all three."""
+    """Return a router with sessions to two others; all three have queues for classes."""
     files = {}
     for number in range(1, 4):
         others = [other for other in range(1, 4) if other != number]

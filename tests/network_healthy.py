@@ -6,13 +6,13 @@ from network_warnings import Files
 
 
 def _pair(first: str, second: str) -> Files:
-    """Return two routers on a link, with more lines each."""
+    """Return two routers on a link, each with additional lines."""
     head = "hostname r{0}\ninterface GigabitEthernet0/0\n ip address 10.0.0.{0} 255.255.255.252\n"
     return {"r1.cfg": head.format(1) + first, "r2.cfg": head.format(2) + second}
 
 
 def _routers(*bodies: str) -> Files:
-    """Return routers on one subnet, each with a subnet of hosts, and with more lines."""
+    """Return routers on one subnet, each with a subnet of hosts and additional lines."""
     return {
         f"r{number}.cfg": f"""hostname r{number}
 interface GigabitEthernet0/0

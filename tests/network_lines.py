@@ -57,7 +57,7 @@ router bgp 64500
 
 
 def clouds() -> Files:
-    """Return a hub with a class for each of the spokes, which have two tunnels from one source."""
+    """Return a hub with a class for each spoke; each spoke has two tunnels from one source."""
     classes = "".join(
         f"class-map match-all TO{number}\n match access-group name TO{number}\n" for number in NUMBERS
     )
@@ -113,7 +113,7 @@ def cloud_end(number: int, secure: str) -> str:
 
 
 def cores() -> Files:
-    """Return a ring of core routers that are configured with braces."""
+    """Return a ring of core routers with configurations in braces."""
     return {f"p{number}.conf": core(number) for number in NUMBERS}
 
 

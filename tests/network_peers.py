@@ -57,7 +57,7 @@ ip route 0.0.0.0 0.0.0.0 198.51.100.2
 
 
 def spoke(number: int) -> str:
-    """Return a spoke with a circuit of its own."""
+    """Return a spoke with its own circuit."""
     return f"""hostname SPOKE{number}
 {CLASSES}policy-map QUEUES
 {QUEUES}policy-map LINE-{number}0M
@@ -145,7 +145,7 @@ ip access-list extended SERVERS
 
 
 def closets() -> Files:
-    """Return a core with a trunk to each closet, whose phones have a VLAN of their own."""
+    """Return a core with a trunk to each closet, where phones have a separate VLAN."""
     trunks = "".join(
         f"""interface TenGigabitEthernet1/0/{number}
  description CLOSET{number} Te1/1/1

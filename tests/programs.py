@@ -1,4 +1,4 @@
-"""Programs outside of perhop: a test that needs one skips where it is missing."""
+"""Programs outside of perhop: a test that needs a program is skipped if it is missing."""
 
 from __future__ import annotations
 

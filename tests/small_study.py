@@ -6,7 +6,7 @@ from pathlib import Path
 
 from conftest import SCENARIO
 
-# The link carries 2 Mb/s. Offered 800 kb/s, it loses nothing; offered 4 Mb/s, half.
+# The link carries 2 Mb/s. It loses nothing of 800 kb/s, and half of 4 Mb/s.
 STUDY = """\
 title = "A link that is too slow"
 paper = "Arithmetic"

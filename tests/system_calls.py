@@ -98,7 +98,7 @@ def _change(call: re.Match[str], folder: Path) -> Iterator[Change]:
     name, given = call["name"], call["given"]
     descriptor = re.match(rf"\d+<{_HEX}>", given)
     changed = _inside(_bytes(descriptor[1]), folder) if descriptor else None
-    # Written bytes may look like names.
+    # Written bytes may resemble names.
     paths = [] if descriptor and '"' in given and "write" in name else _paths(given, folder)
     names = [one for one in (_inside(path, folder) for path in paths) if one]
     match name:

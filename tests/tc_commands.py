@@ -1,4 +1,4 @@
-"""Valid and invalid commands of `tc` for every queueing discipline, and the program's answer to each."""
+"""Valid and invalid commands of `tc` for every queueing discipline, and the response of `tc` to each."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def test_trace(options: tuple[str | Path, ...], perhop: Command) -> None:
 
 
 def test_trace_of_every_stage(tmp_path: Path, perhop: Command) -> None:
-    """A list, a limiter, an input policy, a tunnel: each has keys of its own."""
+    """A list, a limiter, an input policy, a tunnel: each has its own keys."""
     (tmp_path / "edge.cfg").write_text(
         "version 15.4\naccess-list 101 permit udp any any\n"
         "class-map match-any V\n match dscp ef\n"

@@ -17,7 +17,7 @@ FAIR = {"policies.line.queueing.classes.0.buffer": "{fq-codel: {law: linux}}"}
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The example before a plain queue and before FQ-CoDel."""
+    """The example with a plain queue and with FQ-CoDel."""
     folder = tmp_path_factory.mktemp("applications")
     for name, changed in {"fifo": {}, "fq": FAIR}.items():
         run(EXAMPLE, duration="30s", seed=1, set=changed).save(folder / name)

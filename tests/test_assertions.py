@@ -211,7 +211,7 @@ def test_wrong_arguments_are_refused_before_the_run(
 
 
 def test_assertions_need_no_polars() -> None:
-    # Loading it takes longer than most runs.
+    # Loading polars takes longer than most runs.
     example = str(ROOT / "examples" / "first-steps.perhop.yaml")
     line = [
         "-X",

@@ -1,4 +1,4 @@
-"""Every user error ends in one message and the documented exit code, never in a traceback."""
+"""Every user error causes one message and the documented exit code, never a traceback."""
 
 from __future__ import annotations
 
@@ -299,7 +299,7 @@ def test_ten_thousand_errors_are_counted_and_a_hundred_shown(tmp_path: Path, per
             {"name": f"t{n}", "from": "a", "to": f"nobody{n}", "source": source} for n in range(10_000)
         ],
     }
-    # One line of a megabyte: no error quotes all of it.
+    # One line of a megabyte: no error quotes the whole line.
     (tmp_path / "errors.yaml").write_text(json.dumps(document))
     ended = perhop("check", "errors.yaml")
     assert ended.code == 2

@@ -28,7 +28,7 @@ def has_ns3() -> bool:
 @pytest.mark.skipif(not has_ns3(), reason="needs libns3-dev")
 def test_ns3_carries_the_rate_of_the_bottleneck() -> None:
     run = find_ns3(rounds=1).run
-    # A run of six seconds is a long run, which computes its routes in another way than a short run.
+    # A run of six seconds is a long run, which computes its routes differently from a short run.
     for length in (1, 6):
         datagrams = run("udp-4", length).packet_hops
         # 15,000 packets arrive at the bottleneck in a second, and 12,500 leave it over two links.

@@ -185,9 +185,9 @@ def _assert_kept(scenario: package.Scenario) -> None:
 
 @pytest.mark.parametrize("file", [*EXAMPLES, *STUDIES], ids=lambda file: file.name)
 def test_no_example_exceeds_its_bounds(file: Path) -> None:
-    # Some flows of varying-level start late.
+    # Some flows of varying-level start late in the run.
     duration = "140s" if file.stem.startswith("varying-level") else "14s"
-    # Examples of milliseconds have flows of many Gb/s.
+    # Examples that last milliseconds have flows of many Gb/s.
     own = str(package.Scenario.load(file)["duration"])
     duration = own if own.endswith(("ms", "us")) else duration
     _assert_kept(package.Scenario.load(file, {"duration": duration, "measure.warmup": "0s"}))

@@ -37,7 +37,7 @@ def test_round_trip_times_match_the_queue_delays(tested: bufferbloat.Tested) -> 
     assert 0 < short.download.increase_s < 0.031
     assert 0 < short.upload.rtt_max_s - short.idle_s < 0.123
     assert short.upload.increase_s > 2 * short.download.increase_s
-    # Queues of flows wait for a packet or two of others: 2.4 ms each at 5 Mb/s.
+    # Queues of flows wait for one or two packets of other flows: 2.4 ms each at 5 Mb/s.
     assert codel.increase_s < 0.005
     assert codel.grade == "A+"
     assert fifo.upload.increase_s > 0.4

@@ -14,7 +14,7 @@ import perhop
 from conftest import ROOT, Command, files_in, leftovers
 from tshark import assert_no_complaint, count, fields, fields_without_complaint, needs_tshark
 
-# With these options, tshark sees whole packets and validates their checksums.
+# With these options, tshark reads whole packets and validates their checksums.
 WHOLE = 65_535
 
 LINKS = """\
@@ -114,7 +114,7 @@ def test_udp_under_wred(tmp_path: Path) -> None:
     access, wire = (tmp_path / "pcap" / f"{name}.pcapng" for name in ("client--edge", "edge--core"))
     assert sorted((tmp_path / "pcap").glob("*.pcapng")) == [access, wire]
     packets = fields_without_complaint(wire, "frame.comment", "ip.dsfield.dscp", "ip.ttl", "udp.dstport")
-    # Per DSCP: AF11 is green, AF12 is yellow.
+    # By DSCP: AF11 is green, AF12 is yellow.
     sent = Counter(dscp for comment, dscp, _, _ in packets if not comment)
     assert {0: sent["10"], 1: sent["12"]} == sent_on_wire(results, "edge->core")
     comments = Counter(comment for comment, _, _, _ in packets if comment)
@@ -151,7 +151,7 @@ def test_tcp_with_retransmissions(tmp_path: Path) -> None:
     wire = tmp_path / "pcap" / "edge--core.pcapng"
     assert_no_complaint(wire)
     assert count(wire, "frame.comment") == sum(drops(results, "edge->core").values()) > 20
-    # The round trip of the handshake, as the option MSS and the timestamps of the simulated TCP have it.
+    # The round trip of the handshake, from the option MSS and the timestamps of the simulated TCP.
     synack = fields(access, "tcp.options.mss_val", "tcp.analysis.initial_rtt", where="tcp.flags == 0x012")
     # 24 ms of propagation, and 60 and 56 bytes on four links and two of 4 Mb/s.
     assert {mss for mss, _ in synack} == {"1460"}
@@ -247,7 +247,7 @@ traffic:
 
 @needs_tshark
 def test_flows_of_several_entries_are_conversations_of_their_own(tmp_path: Path) -> None:
-    """Entries without ports had equal ports earlier, so that tshark saw two of their flows as one."""
+    """Entries without ports had equal ports earlier, so tshark counted two of their flows as one."""
     traffic = UDP + UDP.partition("\n")[2].replace("video", "voice").replace("count: 3", "count: 2")
     tcp = "source: { bulk: { tcp: { profile: linux-modern } } }"
     for name in ("bulk", "more"):
@@ -343,8 +343,8 @@ def test_a_capture_is_a_source(tmp_path: Path, perhop: Command) -> None:
     again = perhop("run", file, *once)
     (before,), (after,) = (ended.json()["classes"] for ended in (perhop_run, again))
     for column in ("delivered_packets", "dropped_packets"):
-        # The capture has the times at the wire, in nanoseconds, so packets arrive at the policy at the same
-        # times as before.
+        # The capture contains the times at the wire, in nanoseconds, so packets arrive at the policy at the
+        # same times as before.
         assert after[column]["mean"] == pytest.approx(before[column]["mean"], abs=2)
 
 

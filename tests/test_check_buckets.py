@@ -1,4 +1,4 @@
-"""Findings about buckets, labels and sums of rates, which an expert notices first in a configuration."""
+"""Findings about buckets, labels and sums of rates, which an expert would notice first in a configuration."""
 
 from __future__ import annotations
 

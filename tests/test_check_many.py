@@ -30,7 +30,7 @@ SWITCH = "version 15.0\ninterface GigabitEthernet0/1\n switchport access vlan 2\
 
 @pytest.fixture
 def sites(tmp_path: Path) -> Path:
-    """A folder as tools for backups leave it: configurations, notes, hidden files, binary files."""
+    """A folder as backup tools write it: configurations, notes, hidden files, binary files."""
     folder = tmp_path / "sites"
     (folder / "north").mkdir(parents=True)
     (folder / ".git").mkdir()

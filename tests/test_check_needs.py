@@ -190,7 +190,7 @@ def policed(rate: int) -> str:
     return f"police {rate} 3000 conform-action transmit exceed-action drop"
 
 
-# An OSPF neighbor on each of three interfaces: 1500 bytes each in 5 s, 2.4 kb/s, are 7.2 kb/s together.
+# An OSPF neighbor on each of three interfaces: 1500 bytes in 5 s, 2.4 kb/s each, are 7.2 kb/s in total.
 @pytest.mark.parametrize(
     ("entry", "police", "routing", "said"),
     [
@@ -209,7 +209,7 @@ def policed(rate: int) -> str:
         ("tcp any any eq bgp", policed(16000), "router bgp 64500\n neighbor 10.0.0.2 remote-as 64501\n"
          " neighbor 10.0.1.2 remote-as 64502\n", "2 BGP neighbors, each with a packet of 1500 bytes per 1 s"),
         ("tcp any any eq bgp", policed(8000), "", "1 BGP neighbor (assumed"),
-        # A protocol that no line runs sends nothing.
+        # A protocol that no line configures sends nothing.
         ("tcp any any eq bgp", policed(8000), OSPF, None),
     ],
 )  # fmt: skip
@@ -315,7 +315,7 @@ interface GigabitEthernet0/0
 def test_each_bucket_of_a_policer_must_hold_a_packet(
     perhop: Command, tmp_path: Path, police: str, exceed: str, message: str | None
 ) -> None:
-    """RFC 2697 §3 and RFC 2698 §3: a packet longer than a bucket never has its tokens."""
+    """RFC 2697 §3 and RFC 2698 §3: a bucket never has enough tokens for a packet that is longer."""
     text = BUCKETS.format(police=police, exceed=exceed)
     reported = found(perhop, tmp_path, text, "police-burst-below-packet")
     assert len(reported) == (message is not None)

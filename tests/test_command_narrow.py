@@ -1,4 +1,4 @@
-"""Answers on a terminal of 80 columns: tables that fit, whole words, colors of judgments, helps that wrap."""
+"""Answers on a terminal of 80 columns: tables that fit, whole words, colors, wrapped help texts."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def routers(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def assert_fits(shown: str, width: int = 80) -> list[str]:
-    """Refuse lines that the terminal would break, and words that were broken."""
+    """Fail on lines that the terminal would wrap, and on broken words."""
     lines = plain(shown).splitlines()
     assert [line for line in lines if len(line) > width] == []
     assert "…" not in shown, "nothing is truncated"

@@ -125,7 +125,7 @@ def test_every_template_is_whole_and_tells_its_story(perhop: Command, template: 
             assert sent["business"] > sent["office"] > sent["rest"] > 0
         case "l4s":
             assert 0.5 < sent["prague"] / sent["cubic"] < 2.5
-            # A step at 1 ms, and a target of 15 ms.
+            # L4S has a step at 1 ms, and the classic queue a target of 15 ms.
             assert waits["prague"] < 0.012 and waits["cubic"] > 0.019
         case "rfc4594":
             assert lost["telephony"] == lost["game"] == lost["television"] == 0

@@ -95,14 +95,14 @@ def test_a_run_of_the_whole_port_divides_its_rate_among_its_shapers(perhop: Comm
     assert sum(alone.values()) == pytest.approx(6e6, rel=0.04), "a shaper alone keeps its rate"
     ended = perhop("run", file, "--whole-port", "e0/0", *options)
     together = obtained(ended.json())
-    # Headers of the wire occupy the rest of the port's rate.
+    # Headers of the wire occupy the remaining rate of the port.
     assert 9e6 < sum(together.values()) < 10e6
     for number in (1, 2, 3):
         site = [rate for name, rate in together.items() if name.startswith(f"Ethernet0/0.{number}/")]
         assert sum(site) == pytest.approx(sum(together.values()) / 3, rel=0.03), number
         assert together[f"Ethernet0/0.{number}/VOICE"] == pytest.approx(200 / 218 * 1200e3, rel=0.02)
     assert "get equal parts of its rate while the port is full" in ended.err
-    # The hint for editing has the option, and the scenario runs the same.
+    # The hint about editing contains the option, and the scenario runs with equal results.
     assert "--whole-port e0/0" in ended.err
     init = ("init", "hub", "--from", file, "--whole-port", "e0/0", "--load", "overload")
     assert perhop(*init).code == 0

@@ -1,4 +1,4 @@
-"""`perhop convert` between IOS and perhop's own policies: a converted policy means the same."""
+"""`perhop convert` between IOS and perhop's own policies: a converted policy has the same effect."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CONFIGURATIONS = [
     *sorted((ROOT / "tests" / "configurations").glob("*.cfg")),
     *sorted((ROOT / "vectors" / "ios").glob("*.cfg")),
 ]
-# Configurations that attach no policy, or in a language that is not modelled.
+# Configurations without an attached policy, or in a language that is not modeled.
 NONE = {
     "banner-and-blobs", "broken-same-address", "broken-structure", "catalyst-9300", "fair-queue-interface",
     "fragment-two", "fragment-wan", "frame-relay-branch", "legacy-queueing", "multilink-and-dsl", "no-policy",
@@ -39,7 +39,7 @@ LISTED = {
     # The header of encrypted packets that a class sees differs between the interfaces.
     "pre-classify": "web-2",
 }
-# IOS XR and NX-OS are other languages: their commands have no equal in IOS.
+# IOS XR and NX-OS are other languages: some of their commands have no equivalent in IOS.
 OTHERS = ("nx-", "xr-")
 WITH_POLICIES = [
     file for file in CONFIGURATIONS if file.stem not in NONE and not file.stem.startswith(OTHERS)
@@ -90,7 +90,7 @@ def _side(one: Attached) -> Any:
 
 
 def _agree(one: Any, other: Any, where: str) -> None:
-    """Both are equal except for equivalent conditions, which random packets compare."""
+    """Both are equal except for equivalent conditions, which are compared by random packets."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         # The names of the queue, its scheduler and its share do not matter at a port with one queue.
         alone = len(one.get("classes", ())) == len(other.get("classes", ())) == 1

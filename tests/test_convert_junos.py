@@ -54,7 +54,7 @@ interface GigabitEthernet0/0
 def test_classes_keep_their_packets_and_rates(tmp_path: Path, perhop: Command) -> None:
     (tmp_path / "r.cfg").write_text(LLQ)
     ended = perhop("convert", "r.cfg", "--to", "junos", "-o", "r.conf", "--json")
-    # The schedulers differ; fate and marks of every packet are the same.
+    # The schedulers differ; every packet has the same fate and marks.
     [proof] = json.loads(ended.out)["proofs"]
     differing = {one["what"] for one in proof["counterexample"]["treatment"] if one["first"] != one["second"]}
     assert "schedulers" in differing and not differing & {"fate", "marks"}
@@ -97,7 +97,7 @@ def test_a_platform_names_the_language_that_is_written(tmp_path: Path) -> None:
     plain = convert.convert(file, to="junos")
     assert convert.convert(file, to="junos", platform="junos-mx") == plain
     assert plain.text
-    # A text of the language itself is read by the platform.
+    # A text in Junos is read by its own platform.
     (tmp_path / "r.conf").write_text(plain.text)
     assert "policy-map" in convert.convert(tmp_path / "r.conf", to="ios", platform="junos-mx").text
 
@@ -155,7 +155,7 @@ def test_policies_of_ios_return_from_junos(tmp_path: Path, perhop: Command) -> N
     ended = perhop("convert", "r.conf", "--to", "ios", "-o", "again.cfg")
     assert ended.code == 0, ended.err
     again = (tmp_path / "again.cfg").read_text()
-    # The terms of the output filter are conditions of the classes again.
+    # The terms of the output filter are read back as conditions of the classes.
     for lines in (
         "class-map match-all VOICE\n match dscp ef\n",
         "class-map match-all DATA\n match dscp af21\n",
@@ -164,7 +164,7 @@ def test_policies_of_ios_return_from_junos(tmp_path: Path, perhop: Command) -> N
     ):
         assert lines in again, again
     assert "queue network-control: no packet reaches the queue" in ended.err
-    # Every packet has its queue and its marks again; limits have bytes, and the policer acts always.
+    # Every packet has the same queue and marks again; limits have bytes, and the policer is always active.
     found = json.loads(perhop("prove", "r.cfg", "again.cfg", "--json").out)
     differing = {one["what"] for one in found["counterexample"]["treatment"] if one["first"] != one["second"]}
     assert differing <= {"buffer", "limits"}, differing

@@ -23,7 +23,7 @@ from seeds import drawing
 from test_convert import WITH_POLICIES, _named_values, _packet
 from test_convert import matches as matches_condition
 
-# Two classes by codepoint and the rest, without a discipline that small kernels lack.
+# Two classes by codepoint and one for all other packets, without disciplines that small kernels lack.
 POLICY = """\
 policies:
   wan:
@@ -48,7 +48,7 @@ policies:
                 buffer: { tail-drop: { limit: 50 packets } }
 """
 CLASS = 'tc class add dev "$DEV" parent 1:1 classid '
-# Answers of tc to commands that its kernel was built without; any other answer is an error in a command.
+# Messages of tc about features that its kernel lacks; any other message is an error in a command.
 LACKS = re.compile(r"Specified qdisc kind is unknown|Failed to load TC action module|Qdisc not classful")
 
 needs_namespaces = pytest.mark.skipif(
@@ -163,12 +163,12 @@ def test_nearly_all_conditions_are_filters() -> None:
                 converted = convert.convert(file, to="tc", interface=one.interface)
                 ports += 1
                 said += not any(remark.construct.startswith("match") for remark in converted.remarks)
-    # The others match colors, tags or labels of frames, or the interface of arrival.
+    # The other policies match colors, tags or labels of frames, or the interface of arrival.
     assert (ports, said) >= (70, 65)
 
 
 def test_tc_by_hand(policy: Path) -> None:
-    # 2 Mb/s of 10 and a hundredth for the class without a minimum; quanta 3 : 1.
+    # 2 Mb/s of 10, and a hundredth for the class without a minimum; quanta of 3 : 1.
     converted = convert.convert(policy, to="tc", rate="10Mb/s")
     lines = [line for line in converted.text.splitlines() if line.startswith("tc") and "del" not in line]
     assert lines == [
@@ -242,7 +242,7 @@ for service, port, count in json.loads(sys.argv[1]):
 
 
 def _drained(near: Namespace) -> None:
-    """Wait until the queues are empty, because a class counts packets as they leave, at its rate."""
+    """Wait until the queues are empty, because a class counts packets when they leave, at its rate."""
     for _ in range(200):
         waiting = re.findall(r"backlog \w+ (\d+)p", near.run("tc", "-s", "qdisc", "show", "dev", "near0"))
         if not any(map(int, waiting)):
@@ -373,7 +373,7 @@ policies:
 def test_linux_shares_between_classes_inside_classes(
     around: str, tmp_path: Path, ends: tuple[Namespace, Namespace]
 ) -> None:
-    # 3 : 1, with a class that has priority inside the first and may borrow.
+    # Shares of 3 : 1, with a priority class that may borrow inside the first class.
     near, _ = ends
     limit = {"tail-drop": {"limit": "2500 packets"}}
     inner = [{"name": "interactive", "match": {"dscp": "af21"}}, {"name": "bulk", "buffer": limit}]

@@ -1,4 +1,4 @@
-"""The engine dask: the same bytes as on the threads of this machine, even if workers are killed."""
+"""The engine dask: the same bytes as with threads on this machine, even if workers are killed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from perhop.sweeping import Advance, Sweep
 
 distributed = pytest.importorskip("distributed")
 
-# Dask leaves sockets and event loops to the end of the process.
+# Dask closes sockets and event loops only at the end of the process.
 pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
@@ -36,7 +36,7 @@ LONG = {"seed": "1:240:1", "duration": "400s"}
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[tuple[str, subprocess.Popen[bytes], list[subprocess.Popen[bytes]]]]:
-    """A scheduler and two workers, each a process of its own, on loopback."""
+    """A scheduler and two workers, each in a separate process, on loopback."""
     begin = [sys.executable, "-m"]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": tmp_path}
     file = tmp_path / "scheduler.json"

@@ -27,7 +27,7 @@ dask = pytest.importorskip("dask")
 
 from perhop.engines.dask import ExposedClusterWarning  # noqa: E402 - needs the package
 
-# Dask leaves sockets and event loops to the end of the process.
+# Dask closes sockets and event loops only at the end of the process.
 pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
@@ -101,7 +101,7 @@ def test_a_local_cluster_is_within_this_process(scenario: Path) -> None:
 def test_a_local_cluster_uses_no_folder_that_others_may_have_made(
     scenario: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Dask's own folder has the same name for all users: a stranger would make it first, as a link."""
+    """Dask's own folder has the same name for all users: another user could create it first, as a link."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     target = tmp_path / "of-somebody"
     target.mkdir()

@@ -46,7 +46,7 @@ def either(request: pytest.FixtureRequest) -> list[dict[str, Any]]:
 
 
 def is_allowed(expression: str, allowed: Collection[str] = frozenset(ALLOWED)) -> bool:
-    """Whether an SPDX expression can be met with these licenses alone; AND binds tighter than OR."""
+    """Whether these licenses alone satisfy an SPDX expression; AND binds tighter than OR."""
     words = re.findall(r"[()]|[^\s()]+", expression.replace("/", " OR "))
 
     def alternatives() -> bool:
@@ -165,7 +165,7 @@ def test_the_oldest_supported_compiler_takes_every_dependency(packages: list[dic
 
 
 def test_the_extension_module_shares_the_build_of_the_tests() -> None:
-    """If a dependency had other features, cargo would build every crate twice in `make check`."""
+    """If a dependency had different features, cargo would build every crate twice in `make check`."""
 
     def features(*selection: str) -> dict[str, str]:
         line = [

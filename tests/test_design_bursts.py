@@ -1,4 +1,4 @@
-"""Advice on bursts, calls, limits and rings: compared with results by hand and with simulations."""
+"""Advice on bursts, calls, limits and rings: compared with calculations by hand and with simulations."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_policer_by_hand() -> None:
     assert "police cir 10000000 bc 148640" in advice.ios
     # A slow policer still needs the burst for the initial window of a sender.
     assert design.policer("64kb/s", rtt="50ms")["Bc"] == 15_000
-    # In between one round trip counts.
+    # Between these limits, one round trip determines the burst.
     assert design.policer("2Mb/s", rtt="100ms")["Bc"] == 25_000
 
 
@@ -123,7 +123,7 @@ def _share_of_rate(rate: str, rtt: str, burst: float) -> float:
 
 @pytest.mark.parametrize("calls", [1, 10, 40])
 def test_the_policer_for_voice_drops_nothing_and_half_a_packet_less_drops(calls: int) -> None:
-    # All calls begin at the same instant: their packets meet.
+    # All calls start at the same instant, so their packets arrive at once.
     advice = design.voice_policer(calls)
     voice = {
         "name": "voice",
@@ -138,7 +138,7 @@ def test_the_policer_for_voice_drops_nothing_and_half_a_packet_less_drops(calls:
         return count
 
     assert dropped(advice["Bc"]) == 0
-    # The access link, 1.6 us a packet, lets a few bytes come in meanwhile.
+    # Meanwhile a few bytes arrive by the access link, at 1.6 us a packet.
     assert dropped(advice["Bc"] - advice["L"] / 2) > 0
 
 
@@ -152,7 +152,8 @@ def test_the_limit_of_a_queue_holds_the_delay(bandwidth: str, delay: str) -> Non
     longest = _class(_scenario({"out": {"queueing": queueing}}, [flood], rate=bandwidth, ring=1), "flood")[
         "delay_max_s"
     ]
-    # In addition to the queue: the packet in the ring, and its own time on the line; microseconds of access.
+    # In addition to the queue: the packet in the ring and the packet's own time on the line; microseconds of
+    # access.
     waited = longest - 2 * one
     assert advice["worst"] - one < waited <= advice["worst"] + 1e-4
 
@@ -180,7 +181,7 @@ def test_the_ring_holds_the_delay_of_priority_packets(line: str, delay: str) -> 
 
 
 def test_exactly_the_advised_number_of_calls_fits() -> None:
-    # On a link with that framing and nothing else: a share of 1 is all of it.
+    # On a link with this framing and no other load, a share of 1 is the whole link.
     number = int(design.calls("1Mb/s", codec="g729", framing="ppp", share=1)["calls"])
     assert number == 37
 

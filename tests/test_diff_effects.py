@@ -64,7 +64,7 @@ def test_a_forgotten_voice_class_has_more_delay(perhop: Command, files: tuple[Pa
     lines = ending(perhop("diff", *files, "--load", "overload").out)
     assert lines[0].startswith("simulated under the overload load of old.cfg")
     voice = next(line for line in lines if line.startswith("  VOICE:"))
-    # Above its priority rate it lost packets before.
+    # Its load exceeds its priority rate, so it lost packets before the change.
     assert "loss " in voice and "p99 of delay" in voice
     assert 2 <= len(lines) <= 5
     document = json.loads(perhop("diff", *files, "--json").out)
@@ -143,7 +143,7 @@ def test_equal_configurations_are_not_simulated(
 ) -> None:
     ended = perhop("diff", files[0], files[0])
     assert ended.out.strip() == "nothing differs"
-    # A renamed class is one class: its packets are not offered twice.
+    # A renamed class counts as one class: its packets are not offered twice.
     sides = opened(*files)
     renamed = load_of(Difference([], []), out=None, options={})
     assert renamed.interfaces == []

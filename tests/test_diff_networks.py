@@ -121,7 +121,7 @@ def test_a_class_by_ports_has_an_example_packet(compared: Any) -> None:
 
 
 def test_a_class_that_no_packet_between_sites_reaches_is_not_a_difference_for_them(compared: Any) -> None:
-    """A policy of packets from an address that no site has: undecided, and never a claim."""
+    """A policy for packets from an address that no site has: the verdict is undecided, not a difference."""
     extra = "ip access-list extended FAR\n permit ip host 203.0.113.9 any\n"
     extra += "class-map FAR\n match access-group name FAR\n"
     policy = "policy-map WAN\n class VOICE\n"

@@ -82,7 +82,7 @@ def test_packets_that_change_queues_have_an_example(perhop: Command, old: Path) 
 
 
 def test_packets_that_a_meter_sends_to_either_queue_have_not_moved(perhop: Command, old: Path) -> None:
-    """Voice is policed into data or voice in both; only packets of the changed match move."""
+    """A policer sends voice to data or voice in both scenarios; only packets of the changed match move."""
     meter = "meter: { token-bucket: { rate: 100kb/s, burst: 2kB } }"
     policed = f"{{ name: web, match: {{ dscp: ef }}, {meter}, red: [ {{ mark: af21 }} ] }}"
     web = "{ name: web, match: { dscp: cs1 }, actions: [ { mark: af21 } ] }"
@@ -118,7 +118,7 @@ def test_parameters_of_queues_conditioners_and_links(perhop: Command, old: Path)
 
 
 def test_the_input_policy_of_the_entrance_applies(perhop: Command, old: Path) -> None:
-    """Packets that arrive as CS1 are marked and move with the mark; without an entrance no packet moves."""
+    """Packets that arrive as CS1 are marked and move with the mark; without an input interface none moves."""
     new = _changed(old, ("mark: af21", "mark: ef"))
     assert perhop("diff", old, new, "--json").json()["moved"] == []
     found = perhop("diff", old, new, "--at", "edge:office", "--out", "server", "--json").json()

@@ -1,4 +1,4 @@
-"""The reader of plain command lines means the same as the parser of all command lines."""
+"""The fast reader of plain command lines and the parser of all command lines have the same results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pictures of README and docs: all exist, each is used, and the program still draws them."""
+"""The pictures of README and docs: all exist, each is used, and equals the current output of the program."""
 
 from __future__ import annotations
 

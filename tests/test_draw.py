@@ -1,4 +1,4 @@
-"""Pictures of networks and policies: everything in them, nothing on top of anything else."""
+"""Pictures of networks and policies: they contain every element, and no elements overlap."""
 
 from __future__ import annotations
 

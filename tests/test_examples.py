@@ -1,6 +1,6 @@
-"""Every example and every study's scenario: valid by the schema, accepted by `perhop check`; studies' run.
+"""Every example and every study's scenario: valid by the schema, accepted by `perhop check`.
 
-Examples run in tests/test_reproducible.py, in either engine.
+Scenarios of studies also run here; examples run in tests/test_reproducible.py, in either engine.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def test_an_example_is_accepted(perhop: Command, file: Path) -> None:
 
 @pytest.mark.parametrize("file", STUDIES, ids=lambda file: file.name)
 def test_a_scenario_of_a_study_runs(perhop: Command, file: Path) -> None:
-    # Flows that start late, and a warm-up of two minutes.
+    # These have flows that start late, and a warm-up of two minutes.
     is_long = file.parent.name in ("rfc7928", "l4s-tests", "linux-aqm")
     ended = perhop("run", file, "--json", *(() if is_long else ("--duration", "14s")))
     assert ended.code == 0, ended.err

@@ -135,7 +135,7 @@ def test_every_system_call_may_fail(
     "case", touched(["run-plots-captures", "report", "export-csv"], but=["report"]), indirect=True
 )
 def test_every_call_is_counted(case: Case, faulty: Faulty, base: Path, tmp_path: Path) -> None:
-    """Every change of the folder uses a call that the tests can make fail."""
+    """Every change of the folder uses a system call that the tests can fail."""
     folder = tmp_path / "folder"
     shutil.copytree(case.before, folder)
     recorded = record(command_line(case.line.split()), folder, base / "strace")

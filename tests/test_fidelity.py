@@ -1,4 +1,4 @@
-"""The comparisons of `make fidelity`: theory in short runs, and the page that they make."""
+"""The comparisons of `make fidelity`: theory in short runs, and the generated page."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def compared(reference: Value, measured: Value, rule: Rule) -> Comparison:
 
 
 def test_two_values_agree_within_chance_and_the_tolerance() -> None:
-    # Halves of 3 and 4 leave 5 open, a hundredth of the reference 1 more.
+    # Half-widths of 3 and 4 allow 5, and a hundredth of the reference allows 1 more.
     reference, rule = Value(100.0, 3.0), BY_CHANCE
     assert compared(reference, Value(105.9, 4.0), rule).met
     missed = compared(reference, Value(112.0, 4.0), rule)
@@ -66,7 +66,7 @@ def test_theory_holds_in_short_runs(theory: list[Comparison]) -> None:
 
 
 def test_another_law_would_be_missed(theory: list[Comparison]) -> None:
-    """The drops per p_b of the three laws, and of other rules, differ by far more than the tolerance."""
+    """Drops per p_b of the three laws, and of other rules, differ by much more than the tolerance."""
     red = [one for one in theory if one.name == "RED"]
     assert [round(one.reference.mean, 1) for one in red] == [2.0, 1.0, 0.7]
     for one in red:
@@ -169,7 +169,8 @@ def test_a_fifo_of_the_kernel_drops_as_perhop_does() -> None:
         pytest.skip(str(busy))
     here = kernel._by_perhop(case, 1.0, QUICK)
     assert set(there) == set(here) == {"rate", "loss", "queue"}
-    # Half of the arrivals are lost. A sender that is 50 ms late moves arrivals out of the second: the width.
+    # Half of the arrivals are lost. A sender that is 50 ms late moves arrivals out of the second, so the
+    # tolerance is 5 points.
     assert there["loss"] == pytest.approx(50, abs=5)
     assert estimate(here["loss"]).mean == pytest.approx(50, abs=1)
 
@@ -190,7 +191,8 @@ def test_queues_of_linux_treat_four_flows_as_linux_does() -> None:
     assert len(rows) == 50 * 4 + 10 * 7
     missed = [one for one in rows if not one.met]
     assert len(missed) <= len(rows) / 20, missed
-    # Flows without SACK, where the kernel's own runs are a fifth apart: docs/algorithms/tcp.md and cake.md.
+    # Flows without SACK, for which the kernel's own runs differ by a fifth: docs/algorithms/tcp.md and
+    # cake.md.
     plain = [one for one in missed if EXTRAS["plain"] in one.case]
     assert plain == missed and {one.name for one in missed} <= {"codel", "pie", *CAKES}, missed
     # Losses that are far from zero are within a tenth of Linux's, not only within 0.3 points.
@@ -223,7 +225,8 @@ def test_tcp_through_gred_of_linux_has_linux_rates() -> None:
     rows = list(linux_gred.compare(replace(WHOLE, replications=4)))
     assert len(rows) == 3 * 4
     assert [one for one in rows if not one.met] == []
-    # A single average treats green packets very differently from RIO-C, so neither passes for the other.
+    # A single average treats green packets very differently from RIO-C, so neither can be mistaken for the
+    # other.
     rates = {one.name: one for one in rows if one.quantity == "TCP"}
     assert rates["RIO-C"].measured.mean > 4 * rates["WRED"].reference.mean
     # Only wide intervals, which are listed, replace the 2 %.
@@ -232,7 +235,7 @@ def test_tcp_through_gred_of_linux_has_linux_rates() -> None:
 
 
 def test_another_discipline_would_be_missed() -> None:
-    """The median waits of the disciplines differ by far more than the allowed difference."""
+    """The median waits of the disciplines differ by much more than the allowed difference."""
     loads = {"flows": "cubic-on", "rtt_ms": "20"}.items()
     cases = [one for one in linux_aqm.cases() if loads <= one.values.items() and one.table == "four-flows"]
     waits = {one.values["discipline"]: one.figure("wait_p50_ms").runs[0] for one in cases}

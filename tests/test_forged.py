@@ -75,7 +75,7 @@ def _paths(found: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 def _forge_json(file: Path, draw: random.Random) -> str:
     found = json.loads(file.read_text())
-    # There are few parts near the top; each level is equally likely.
+    # Few parts are near the top, so each level is equally likely.
     by_depth: dict[int, list[tuple[Any, ...]]] = {}
     for path in _paths(found):
         by_depth.setdefault(len(path), []).append(path)

@@ -61,7 +61,8 @@ def protocols(file: Path, decode_as: str = "") -> set[str]:
 ESP = {"cipher": "aes-cbc", "integrity": "sha1"}
 DMVPN = [{"gre": {"key": True}}, {"esp": {**ESP, "mode": "transport"}}]
 
-# Framing, headers, and tshark's names of the protocols down to the inner IP packet, or of all without one.
+# Framing, headers, and tshark's names of the protocols down to the inner IP packet, or of all protocols if
+# there is none.
 STACKS: list[tuple[str, list[Any], str]] = [
     ("ethernet-frame", [{"vlan": {"id": 100}}], "eth:vlan:ip"),
     ("ethernet-wire", [{"vlan": {"id": 20}}, {"vlan": {"id": 100}}], "eth:ieee8021ad:vlan:ip"),
@@ -121,7 +122,7 @@ def test_encrypted_headers_are_opaque(tmp_path: Path, headers: list[Any], family
     lengths = {
         14 + header + extra + 24 + -(-(ip + 2) // 16) * 16 + 12 for ip in (200 + 8 * gre, 1000 + 8 * gre)
     }
-    # Of the datagrams; acknowledgments are shorter.
+    # This applies to datagrams; acknowledgments are shorter.
     assert {int(length) for _, _, length in there if int(length) > 250} == lengths
 
 
@@ -137,7 +138,7 @@ def test_marks_are_in_the_tag_and_in_the_labels(tmp_path: Path) -> None:
         where="udp && !frame.comment",
     )
     by_class = {row[:9] for row in found}
-    # EF was marked by the policy; AF31 has no CoS of its own, and its precedence as EXP (RFC 3270 §2.6.3).
+    # The policy marked EF. AF31 has no separate CoS, and its precedence as EXP (RFC 3270 §2.6.3).
     assert by_class == {
         ("46", "5", "100", "5", "20", "17", "6", "0", "63"),
         ("26", "0", "100", "0", "20", "17", "3", "0", "63"),

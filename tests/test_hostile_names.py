@@ -1,4 +1,4 @@
-"""Every string is data: names that mean something to a terminal, a table, a formula or a page."""
+"""Every string is data, including names with a meaning for a terminal, a table, a formula or a page."""
 
 from __future__ import annotations
 

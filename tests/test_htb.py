@@ -77,7 +77,7 @@ def test_rates_are_the_written_rates_of_classes() -> None:
     ]
     inside, beside = class_rates({"queueing": {"scheduler": "htb", "classes": classes}}, 10e6)
     assert (inside["promised_bps"], inside["limit_bps"]) == (2e6, 6e6)
-    # The class around it has 1 Mb/s and cannot borrow, because it is an outermost one.
+    # The class around it has 1 Mb/s and cannot borrow, because it is an outermost class.
     assert inside["maximum_bps"] == 2e6
     assert (beside["promised_bps"], beside["limit_bps"]) == (3e6, 3e6)
 

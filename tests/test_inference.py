@@ -139,7 +139,7 @@ ip access-list extended BOTH
 
 
 def test_an_address_is_on_one_side_of_the_router(perhop: Command, tmp_path: Path) -> None:
-    """Access lists often name a server in both directions; its packets enter at another interface."""
+    """Access lists often name a server in both directions; its packets arrive at another interface."""
     file = tmp_path / "server.cfg"
     file.write_text("""\
 access-list 101 permit tcp host 10.9.9.9 any
@@ -166,7 +166,7 @@ interface Serial0/0
 
 
 def test_each_class_gets_its_guarantee(branch: Path) -> None:
-    """Voice sends all that it may, and the other classes share the remaining rate."""
+    """Voice sends at its maximum rate, and the other classes share the remaining rate."""
     results = Scenario.infer(branch, load="overload").run()
     row = {str(one["class"]): one for one in results.classes.iter_rows(named=True)}
     assert row["VOICE"]["dropped_packets"] == row["VOICE"]["dropped_policed"] > 0
@@ -265,7 +265,7 @@ def test_every_class_of_any_configuration_has_traffic_or_is_reported(file: Path,
 
 @pytest.mark.parametrize("name", ["router", "branch-15-subrate", "qos-group"])
 def test_the_scenario_is_that_of_the_playground(name: str) -> None:
-    """The expected file is also that of the page's module (`crates/perhop-web/tests/it/session.rs`)."""
+    """The test of the page's module expects the same file (`crates/perhop-web/tests/it/session.rs`)."""
     folder = ROOT / ("examples" if name == "router" else "tests/configurations")
     text = (folder / f"{name}.cfg").read_text()
     data = infer(text, {"text": text}, folder).data

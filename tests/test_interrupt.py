@@ -116,7 +116,7 @@ def _assert_ends_by_signal_in_callback(preparation: str, ending: str) -> None:
 
 
 def test_a_signal_inside_a_callback_is_raised_later() -> None:
-    """The tested callback is that of a weak reference, which the import of a module runs."""
+    """The tested callback is that of a weak reference, as the import of a module runs it."""
     _assert_ends_by_signal_in_callback("", "sys.exit(3)")
 
 
@@ -189,7 +189,7 @@ def test_an_interrupt_at_the_start_shows_no_traceback() -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_as_soon_as_it_is_handled_ends_with_a_message(number: signal.Signals) -> None:
-    """The signal raises its exception before the command begins."""
+    """The exception of the signal is raised before the command starts."""
     at_once = (
         "import signal, sys\n"
         "from perhop import interrupts\n"
@@ -233,7 +233,7 @@ def test_a_lock_is_not_left_taken_by_a_signal(moment: str) -> None:
         "from functools import partial\n"
         "from perhop import interrupts\n"
         "interrupts.handle()\n"
-        # In C, because the handler runs when Python code continues, which is in the methods of `threading`.
+        # In C, because the handler runs when Python code continues, that is, in the methods of `threading`.
         "send = partial(_thread.interrupt_main, signal.SIGTERM)\n"
         "class Sender:\n"
         "    __neg__ = send\n"
@@ -328,7 +328,7 @@ def test_a_report_is_written_in_spite_of_repeated_interrupts(
 
 @pytest.mark.usefixtures("ended")
 def test_a_batch_whose_threads_start_is_given_up(scenario: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The batch ends without waiting for the work that its threads have begun."""
+    """The batch ends without waiting for the work that its threads have started."""
     monkeypatch.setattr(batch, "ThreadPoolExecutor", _Disturbed)
     finished = []
 

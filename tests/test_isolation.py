@@ -41,7 +41,7 @@ POLICIES = "policies: { wan: {} }\n"
 
 
 class Hostile:
-    """A folder of a stranger, and the list of its files that were executed."""
+    """A folder of another user, and the list of its files that were executed."""
 
     def __init__(self, folder: Path, mark: Path) -> None:
         self.folder, self.mark = folder, mark

@@ -34,7 +34,7 @@ def router(schedulers: list[str], *, speed: str = "10m") -> str:
 
 
 def delivered(folder: Path, perhop: Command, text: str, platform: str, offered: list[float]) -> list[float]:
-    """Return the rates of the queues, Mb/s of wire bytes, when each is offered a rate."""
+    """Return the rates of the queues for given offered rates, in Mb/s of wire bytes."""
     (folder / "r.conf").write_text(text)
     flows = "\n".join(
         f"""  - name: q{queue}
@@ -154,7 +154,7 @@ def test_rates_and_trace(tmp_path: Path, perhop: Command) -> None:
 
 
 def test_the_output_with_a_scheduler_map_is_run(tmp_path: Path, perhop: Command) -> None:
-    """Each port has the queues of the default; only one has a map, the second."""
+    """Each port has the default queues; only the second port has a scheduler map."""
     text = router(["transmit-rate percent 40", "transmit-rate percent 60"], speed="1g")
     (tmp_path / "r.conf").write_text(text)
     ended = perhop("init", "--from", "r.conf", "--platform", "junos-mx")
@@ -192,7 +192,8 @@ set class-of-service interfaces ge-0/0/1 output-traffic-control-profile p
 @pytest.mark.parametrize(
     ("offered", "expected"),
     [
-        # The excess of 20 Mb/s in the ratio of the guarantees; queues within their own have one level of it.
+        # The excess of 20 Mb/s is shared in the ratio of the guarantees; queues within their guarantees share
+        # one level.
         ({("be", 1): 100, ("be", 2): 100}, {("be", 1): 45, ("be", 2): 15}),
         ({("be", 1): 100, ("be", 2): 20}, {("be", 1): 45, ("be", 2): 15}),
         # Strict-high sends up to the rate of its unit, also above the guarantee of the unit.

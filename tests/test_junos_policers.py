@@ -90,7 +90,7 @@ def test_other_packets_get_the_rate_that_premium_packets_leave(
 
 
 def test_the_terms_of_a_filter_share_a_bucket_on_request(tmp_path: Path, perhop: Command) -> None:
-    # Each term of its own: 3 Mb/s of voice conform, and 4 Mb/s of data.
+    # Each term has its own policer: 3 Mb/s of voice conform, and 4 Mb/s of data.
     assert passed(tmp_path, perhop, TERMS, "3Mb/s") == pytest.approx([3.0, 4.0], rel=0.01)
     together = passed(tmp_path, perhop, TERMS + "set firewall policer P filter-specific\n", "3Mb/s")
     assert sum(together) == pytest.approx(4.0, rel=0.01)
@@ -114,5 +114,5 @@ set firewall family inet filter F term all then accept
     # 20 % of 1 Gb/s, in bytes with layers 1 and 2: 238 for each 200.
     assert voice["guaranteed_bps"] == pytest.approx(0.2e9 * 200 / 238, rel=0.001)
     assert [step["rule"] for step in voice["rules"]] == ["guaranteed-rate"]
-    # A queue of a level above waits for the packet on the wire, of 1538 bytes, and for its own.
+    # A queue of a higher level waits for the packet on the wire, of 1538 bytes, and for its own packet.
     assert 12.3e-6 < voice["delay_s"] < 40e-6

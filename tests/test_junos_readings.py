@@ -1,4 +1,4 @@
-"""Documents and outputs of Junos devices: perhop resolves and simulates the same."""
+"""Documents and outputs of Junos devices: perhop computes and simulates the same values."""
 
 from __future__ import annotations
 

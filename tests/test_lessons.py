@@ -1,4 +1,4 @@
-"""The lessons: not met at the start, met by their solutions, for any student; sheets are run again."""
+"""The lessons: the start does not meet a goal, the solution does, for any student; sheets are run again."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_conditions_on_the_scenario_are_checked() -> None:
     assert all(one.met for one in check.goals) and not check.met
     (condition,) = check.conditions
     assert (condition.met, condition.measured, condition.words) == (False, 300e3, "300 kb/s")
-    # A name that is a pattern includes all matching members, of which at least one must exist.
+    # A name with a pattern selects all matching members; at least one must exist.
     lesson = perhop.lesson("branch")
     without = lesson.solution.scenario.replace("priority 256", "bandwidth 256")
     (police, ring) = lesson.judge(1, *run(without, 1)).conditions

@@ -1,4 +1,4 @@
-"""Marks of tags and labels between routers with configurations of their own."""
+"""Marks of tags and labels between routers with separate configurations."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ if not hasattr(os, "O_NOFOLLOW"):
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[Path]:
-    """A folder in which all users may make names, and another one with files that are not to be touched."""
+    """A folder in which all users may create names, and another folder whose files must not change."""
     (tmp_path / "public").mkdir()
     (tmp_path / "public").chmod(0o1777)
     (tmp_path / "private").mkdir()

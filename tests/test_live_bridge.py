@@ -1,4 +1,4 @@
-"""`perhop live bridge`: a policy between two interfaces that exist already."""
+"""`perhop live bridge`: a policy between two existing interfaces."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_a_file_of_policies(policies: Path) -> None:
 
 def test_a_router_configuration_sets_rate_and_ring() -> None:
     found = configuration(ROUTER, Side("eth1"), Side("eth2"), name=None, rate=None, both=False)
-    # The one interface with a policy is the way out; `clock rate 2000000`, `tx-ring-limit 2`.
+    # The only interface with a policy is the output; `clock rate 2000000`, `tx-ring-limit 2`.
     assert found["forth"]["queueing"]["scheduler"] == "priority"
     assert found["forth"]["rate"] == "2Mb/s"
     assert found["forth"]["ring"] == {"packets": 2}
@@ -174,7 +174,7 @@ def test_packets_between_two_boxes(policies: Path, perhop: Command) -> None:
         queues = {queue["queue"]: queue for queue in forth["queues"]}
         assert queues["voice"]["arrived"]["packets"] == 100
         assert queues["voice"]["dropped"] == {}
-        # ARP passed; the queue of ten dropped most of 200 simultaneous packets.
+        # ARP packets passed; the queue of ten packets dropped most of 200 simultaneous packets.
         assert queues["rest"]["arrived"]["packets"] == 200
         assert queues["rest"]["sent"]["packets"] + queues["rest"]["dropped"]["queue-full"]["packets"] == 200
         assert queues["rest"]["dropped"]["queue-full"]["packets"] > 50

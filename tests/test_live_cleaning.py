@@ -1,4 +1,4 @@
-"""A testbed is removed completely after any end, and nothing else is touched."""
+"""A testbed is removed completely after any end, and nothing else is changed."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def gone(*pids: int) -> bool:
 
 @contextmanager
 def running_testbed(action: str = "wait") -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
-    """A testbed in a process of its own, and the processes in it."""
+    """A testbed in a separate process, and the processes in the testbed."""
     process = subprocess.Popen(
         [sys.executable, str(PROGRAM), action], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -65,7 +65,7 @@ def test_a_signal_removes_the_testbed(number: signal.Signals) -> None:
         inside = namespaces.processes(
             name for owner, name in namespaces.existing() if owner.pid == process.pid
         )
-        # The copier, the shell that became a sleep, and the sleep of a session of its own.
+        # The copier, the shell that became a sleep, and the sleep in a separate session.
         assert len(inside) == 3 and set(pids) < set(inside)
         process.send_signal(number)
         process.wait(timeout=WITHIN_S)

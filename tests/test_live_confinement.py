@@ -1,4 +1,4 @@
-"""Confined processes of the live path can do only their work."""
+"""Confined processes of the live path have only the rights that they need."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_a_forwarder_has_no_capability_and_few_system_calls(tmp_path: Path, kind
     finally:
         for namespace in (left, middle, right):
             namespace.end()
-    assert len(threads) == 2  # the loop, and who answers at the control socket
+    assert len(threads) == 2  # the loop, and the thread of the control socket
     assert all(map(is_confined, threads)), threads
     assert files == [0o600, 0o600]
     assert result["frames"]["sent"] == 20

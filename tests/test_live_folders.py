@@ -24,14 +24,14 @@ pytestmark = pytest.mark.skipif(
     os.geteuid() != 0, reason="needs a second user: only root can give folders away and become somebody else"
 )
 
-# A process that has ended: it has the start time of no other.
+# A process that has ended: no other process has its start time.
 DEAD = Owner(1, 1)
 STATE = {"owner": asdict(DEAD), "scenario": "Test"}
 
 
 @pytest.fixture
 def public(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A temporary folder of all users, in which the folder of all testbeds is, too."""
+    """A temporary folder of all users, which also contains the folder of all testbeds."""
     folder = tmp_path / "public"
     folder.mkdir()
     folder.chmod(0o1777)
@@ -42,7 +42,7 @@ def public(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def valuable(tmp_path: Path) -> Iterator[Path]:
-    """Versions of a program in folders of this user; a name as `1.0` could be that of a testbed."""
+    """Versions of a program in folders of this user; a name such as `1.0` could be that of a testbed."""
     folder = tmp_path / "releases"
     (folder / "1.0").mkdir(parents=True)
     (folder / "1.0" / "program").write_text("kept")

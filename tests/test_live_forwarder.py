@@ -1,4 +1,4 @@
-"""The forwarder on real interfaces: its packets, reports, errors and remains."""
+"""The forwarder on real interfaces: its packets, reports, errors and cleanup."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_a_port_lets_packets_out_at_its_rate(row: Row, tmp_path: Path) -> None:
         row.left.send("l0", [datagram(1014)] * 60)
         stamps = [stamp for stamp, _, _ in heard(listener)]
         forwarder.end()
-    # However busy the machine is, nothing leaves early; that it is punctual is the benchmark's to judge.
+    # Nothing leaves early on any machine; the benchmark measures how punctual packets are.
     assert stamps[-1] - started >= 60 * 0.008
 
 
@@ -165,7 +165,7 @@ def test_an_interface_may_go_down_and_come_back(row: Row, tmp_path: Path) -> Non
         row.middle.run("ip", "link", "set", "m0", "up")
         row.left.send("l0", [datagram()] * 10)
         forwarder.await_status(_received(10))
-        # It counts as up again when something is sent by it.
+        # The forwarder reports the interface as up again after it has sent a packet there.
         row.right.send("r0", [datagram()] * 10)
         forwarder.await_status(lambda status: status["devices"][0]["sent-frames"] == 10)
         result = forwarder.end()
@@ -200,7 +200,7 @@ def test_a_burst_at_full_speed_leaves_memory_flat(row: Row, tmp_path: Path) -> N
         after = forwarder.await_status(lambda status: _taken(status) >= 120_000)
         result = forwarder.end()
     assert after["resident-bytes"] - before < _FLAT_BYTES
-    # How many reach it, and how many leave meanwhile, depends on the load of the machine; each has one end.
+    # The load of the machine decides how many packets reach the port and leave; each packet has one outcome.
     frames_of = result["frames"]
     assert frames_of["received"] == _ended(frames_of)
     assert frames_of["dropped"]["queue-full"] > 1_000
@@ -265,7 +265,7 @@ def test_a_bridge_lets_hosts_find_each_other_and_polices_what_they_say(row: Row,
             result = forwarder.end()
     assert result["node"] == "bridge"
     assert result["frames"]["passed"] >= 2  # who has 10.1.0.2, and its answer
-    # The sender leaves its checksum to a network card that there is not.
+    # The sender leaves its checksum to a network card, but no network card exists.
     (inner,) = [device for device in result["devices"] if device["device"] == "m0"]
     assert (inner["unfinished-checksums"], inner["finished-checksums"] >= 1) == (0, True)
     assert not any("checksum" in doubt for doubt in result["doubts"])
@@ -366,7 +366,7 @@ with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sending:
 
 
 def _taken(status: dict[str, Any]) -> int:
-    """Frames that the forwarder has dealt with or the kernel had no room for."""
+    """Frames that the forwarder has processed, and those that the kernel dropped for lack of memory."""
     device = status["devices"][0]
     return int(device["received-frames"] + device["lost-frames"])
 
@@ -379,12 +379,12 @@ def _ended(frames: dict[str, Any]) -> int:
 
 
 def _malformed(draw: random.Random) -> bytes:
-    """A datagram with something wrong about it, or noise."""
+    """A malformed datagram, or random bytes."""
     frame = bytearray(datagram(draw.randint(60, 1500), codepoint=draw.randint(0, 63)))
     match draw.randrange(4):
         case 0:  # cut off
             del frame[draw.randint(14, len(frame)) :]
-        case 1:  # a header with bytes of chance in it
+        case 1:  # a header with random bytes
             for _ in range(draw.randint(1, 8)):
                 frame[draw.randint(12, 41)] = draw.randrange(256)
         case 2:  # random tags in front of the header

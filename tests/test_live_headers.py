@@ -1,4 +1,4 @@
-"""Tags and labels on real frames: a forwarder reads, matches and marks them, two exchange them."""
+"""Tags and labels on real frames: read, matched and marked by one forwarder, exchanged by two."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from programs import needs
 
 pytestmark = [needs_rights, needs("ip", "tc")]
 
-# A program starts, and has all sockets open, in less; busy machines included.
+# A program starts and opens all sockets in less time, even on a busy machine.
 LEAD_NS = 3_000_000_000
 SHAPED = ["rate", "20mbit", "burst", "20kb", "latency", "200ms"]
 HOST = """
@@ -160,7 +160,7 @@ def test_hosts_send_the_packets_of_the_simulator(
     early = (joined["sent_s_live"] - joined["sent_s"]).min()
     assert isinstance(early, float) and early > -2e-9, "nothing is sent before it is due"
     late = (joined["sent_s_live"] - joined["sent_s"]).median()
-    # How punctual it is is the machine's affair; the order of magnitude is the program's.
+    # The machine determines how late packets are; the program must keep the order of magnitude.
     assert isinstance(late, float) and late < 50e-3
     headers = 20 if ":" in addresses[0] else 0
     assert (joined["bytes_live"] - joined["bytes"]).is_in([0, headers]).all()
@@ -168,8 +168,8 @@ def test_hosts_send_the_packets_of_the_simulator(
 
 def test_datagrams_arrive_with_number_color_and_delay(pair: tuple[str, str], tmp_path: Path) -> None:
     live = play(scenario(TRAFFIC, ("10.9.0.1", "10.9.0.2"), **{"throughput-every": "500ms"}), pair, tmp_path)
-    # 1 Mb/s of 250 bytes from the end of the warm-up to 1.6 s: 550 packets. A machine that stopped the sender
-    # for a part of the warm-up counts its packets as well: at most those of 1.6 s.
+    # 1 Mb/s of 250-byte packets from the end of the warm-up to 1.6 s: 550 packets. If the machine stopped the
+    # sender during the warm-up, the delayed packets count as well: at most those of 1.6 s.
     cbr = live.classes.row(by_predicate=pl.col("class") == "cbr", named=True)
     assert 549 <= cbr["offered_packets"] <= 800 and cbr["delivered_packets"] == cbr["offered_packets"]
     assert 0 < cbr["delay_min_s"] <= cbr["delay_p50_s"] <= cbr["delay_max_s"] < 1
@@ -198,10 +198,10 @@ def test_tcp_applications_follow_the_scenario(pair: tuple[str, str], tmp_path: P
         assert abs(row["reply_bytes"] / 2000 - row["transactions"]) <= 2
         assert abs(row["received_bytes"] / 100 - row["transactions"]) <= 2
     files = rows["file-transfer"]
-    # The first transfers that end within the measurement may have received their bytes before it.
+    # The first transfers that end within the measured time may have received their bytes before.
     assert files["received_bytes"] >= 50_000 * (files["transactions"] - 2)
     assert files["reply_bytes"] >= files["transactions"] - 2
-    # Packets are seen as they leave and arrive, acknowledgments too; nothing is lost here.
+    # The capture contains leaving and arriving packets, including acknowledgments; nothing is lost here.
     assert set(live.classes["class"]) == {name for row in rows for name in (row, f"{row} (back)")}
     assert (live.classes["delivered_packets"] > 0).all() and (live.classes["delay_mean_s"] > 0).all()
     packets = live.summary["live"][0]["packets"]

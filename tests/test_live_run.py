@@ -1,4 +1,4 @@
-"""`perhop live run|up|top|exec|clean`: scenarios on real packets, and nothing left of them."""
+"""`perhop live run|up|top|exec|clean`: scenarios on real packets, and complete removal afterwards."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def ping(tmp_path: Path) -> str:
 
 @contextmanager
 def started(*arguments: str | Path) -> Iterator[subprocess.Popen[str]]:
-    """The command line at work; ended without mercy if the test has not ended it."""
+    """A running command line; killed if the test has not ended it."""
     process = subprocess.Popen(
         command_line(arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -168,7 +168,7 @@ def test_user_programs_run_in_hosts(perhop: Command, scenario: Path, ping: str) 
     assert ended.code == 0, ended.err
     summary = ended.json()
     answer, asked = summary["programs"]
-    # The one that serves is still there when the duration is over; the network lasted that long.
+    # The serving program still runs when the duration is over; the network existed until then.
     assert answer["cut_short"] and answer["exit_code"] == -signal.SIGTERM
     assert (asked["cut_short"], asked["exit_code"]) == (False, 3)
     word, milliseconds = asked["output"].split()

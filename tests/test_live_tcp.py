@@ -46,7 +46,7 @@ def test_codel_favours_short_round_trips_as_much_as_in_the_simulation() -> None:
 
 
 def test_a_fifo_would_not_pass_for_codel() -> None:
-    """Waits in the two queues are apart by far more than is allowed."""
+    """Waits in the two queues differ by much more than the tolerance."""
     waits = {}
     for buffer in ("tail drop", "codel"):
         case = Case(buffer, EQUAL)

@@ -1,4 +1,4 @@
-"""A testbed of namespaces: real packets pass through it, and nothing else does."""
+"""A testbed of namespaces: only its own packets pass through it."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_the_routers_kernel_answers_nothing() -> None:
         while not seen.read_text():
             assert time.monotonic() < until
             time.sleep(0.01)
-        # An answer would not be long in coming.
+        # An answer would arrive soon.
         time.sleep(0.3)
         assert seen.read_text().split() == [str(14 + 20 + 8 + 1)]
 

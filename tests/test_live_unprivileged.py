@@ -42,7 +42,7 @@ def as_nobody(*arguments: str | Path, **environment: str) -> subprocess.Complete
 
 
 def user_namespaces_work() -> bool:
-    """Whether the system allows them without privileges, tried with a program other than perhop."""
+    """Whether the system allows unprivileged user namespaces, tested with another program than perhop."""
     tried = subprocess.run(
         ["unshare", "-Urnm", "true"], user=NOBODY, group=NOBODY, extra_groups=[], check=False
     )
@@ -99,7 +99,7 @@ def test_a_run_without_root_privileges() -> None:
         assert not list((Path(folder) / "perhop").iterdir())
 
 
-# Starts the command line, and looks at its page from outside the namespace that it moves into.
+# Starts the command line, and reads its page from outside its network namespace.
 LOOK = """
 import re, signal, subprocess, sys, urllib.request
 run = subprocess.Popen([sys.executable, "-m", "perhop", *sys.argv[1:]], stderr=subprocess.PIPE, text=True)
@@ -132,7 +132,7 @@ def test_its_page_is_reached_from_outside_the_namespace() -> None:
         assert ended.stdout.split() == ["200", "0"], ended.stderr
 
 
-# A user namespace in which there can be no others, and a process in it without capabilities.
+# A user namespace without permission for further ones, and a process in it without capabilities.
 WITHOUT = (
     "echo 0 > /proc/sys/user/max_user_namespaces &&"
     ' exec setpriv --inh-caps=-all --bounding-set=-all -- "$0" -m perhop "$@"'

@@ -1,4 +1,4 @@
-"""Malformed inputs end in exit code 2 and a message, soon and in little memory; never in a traceback.
+"""Malformed inputs cause exit code 2 and a message, within limits of time and memory, and no traceback.
 
 `PERHOP_MALFORMED` is their number: 300, or 10,000 where a reader has changed.
 """

@@ -84,7 +84,7 @@ def test_a_packet_waits_in_the_class_around_a_child_that_marks(
 def test_a_class_around_a_child_that_marks_keeps_its_rate(
     perhop: Command, router: Path, command: str, platform: str, management_kbps: int, others_kbps: int
 ) -> None:
-    """Both classes are offered more than the line has; the rates are those without the child."""
+    """The load of both classes exceeds the line; their rates are those without the child."""
     router.write_text(BRANCH.format(version="15.2", command=command))
     rows = [
         "class,rate,packet_bytes,kind",
@@ -107,7 +107,7 @@ def test_a_class_around_a_child_that_marks_keeps_its_rate(
 def test_the_class_default_of_a_child_that_marks_is_the_class_around_it(
     perhop: Command, router: Path
 ) -> None:
-    """One load of MANAGEMENT, and class-default remains that of the outer policy."""
+    """MANAGEMENT has a single load, and class-default is that of the outer policy."""
     text = BRANCH.format(version="15.2", command="bandwidth percent 10")
     text = text.replace("policy-map REMARK\n", "policy-map REMARK\n class class-default\n  set dscp 12\n")
     router.write_text(text)

@@ -1,4 +1,4 @@
-"""The survey of small faults: each is written once, chosen by its number, and counted with an interval."""
+"""The survey of small faults: each is written once, selected by its number, and counted with an interval."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ def test_a_mark_that_changes_is_named_with_its_line(perhop: Command, tmp_path: P
     assert voice["B2 10.2.0.0/24", "B1 10.1.0.0/24"] == "kept"
     checked = perhop("check", folder, "--json").json()
     found = [(one["file"], one["line"]) for one in findings(checked) if one["rule"] == "network-mark-changed"]
-    # The policy would be right at a port towards hosts: its attachment is at fault.
+    # The policy would be correct at a port towards hosts: its attachment is the fault.
     attached = changed.split("\n").index(" service-policy input RESET") + 1
     assert found == [(str(folder / "configs" / "hub.cfg"), attached)]
 
@@ -114,7 +114,7 @@ def findings(checked: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def test_a_shorter_path_is_taken_and_an_equal_one_is_named(perhop: Command, tmp_path: Path) -> None:
-    """A triangle: the direct way costs 100, that over the third router 1 + 1."""
+    """A triangle: the direct path costs 100, the path over the third router 1 + 1."""
     lines = {"r1": ("1.1", "2.1"), "r2": ("1.2", "3.1"), "r3": ("2.2", "3.2")}
     files = {}
     for name, (first, second) in lines.items():
@@ -221,7 +221,7 @@ def test_a_folder_without_a_configuration_is_refused(perhop: Command, tmp_path: 
 
 
 def test_a_switch_that_is_not_simulated_is_read(perhop: Command, tmp_path: Path) -> None:
-    """Its addresses and routes do not depend on queues; a walk names the queues that it cannot see."""
+    """Its addresses and routes do not depend on queues; a walk names the queues that are not simulated."""
     switch = f"switch 1 provision ws-c4500x-32\n{branch(1)}"
     folder = network(tmp_path, b1=switch, b2=branch(2), hub=hub(2))
     read = perhop("network", folder)

@@ -1,4 +1,4 @@
-"""Devices that have to agree on sessions, filters, maps and tunnels: the one that does not is named."""
+"""Devices that have to agree on sessions, filters, maps and tunnels: the device that differs is named."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ def test_the_device_that_does_not_agree_is_named(tmp_path: Path, name: str) -> N
     assert (file, line, rule) in found(tmp_path, changed(NETWORKS[network](), (file, old, new)))
 
 
-# The network, and texts with those in their place by file, without a fault.
+# The network, and by file the replaced and the new texts, without a fault.
 CHANGES = {
     "session of the link": (
         "borders",

@@ -1,4 +1,4 @@
-"""Blocks of devices with one task: the one that differs from all others is named with its line."""
+"""Blocks of devices with one task: the block that differs from all others is named with its line."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Settings that both ends, or all parts of a network, must have alike: each fault is named, each harmless
-change is not."""
+"""Settings that must be equal at both ends or in a whole network: each fault is named, no harmless change."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def found(folder: Path, files: dict[str, str]) -> dict[str, list[Finding]]:
 
 
 def alarms(findings: dict[str, list[Finding]]) -> set[tuple[str, str, str]]:
-    """Return the findings above notes, without their lines, which move."""
+    """Return the findings above notes, without their lines, because lines move."""
     return {
         (file, one.rule, one.message)
         for file, several in findings.items()

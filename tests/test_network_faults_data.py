@@ -1,4 +1,4 @@
-"""The networks with planted faults are healthy before, and each fault and change fits exactly once."""
+"""Networks are healthy without their planted faults, and the text of each fault and change occurs once."""
 
 from __future__ import annotations
 

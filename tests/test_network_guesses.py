@@ -1,4 +1,4 @@
-"""Links that descriptions of interfaces suggest: listed with their reason, and used by no walk."""
+"""Links that descriptions of interfaces suggest: listed with their reason, and not used by walks."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ LAN = "ip address 10.1.0.1 255.255.255.0"
 @pytest.mark.parametrize(
     ("here", "there", "expected"),
     [
-        # One end names the port of the other, in several ways to write it.
+        # One end names the port of the other, in several notations.
         ("description to HQ Gi0/1", "ip address dhcp", ["NORTH"]),
         ("description -> hq:Gi0/1", "ip address dhcp", ["NORTH"]),
         ("description [HQ.example.net] GigabitEthernet 0/1 20Mb/s", "ip address dhcp", ["NORTH"]),
@@ -51,7 +51,7 @@ LAN = "ip address 10.1.0.1 255.255.255.0"
             "ip address 198.51.100.1 255.255.255.252",
             ["NORTH"],
         ),
-        # No port, no other device, a port that is missing, or a description that leads elsewhere.
+        # No port, no other device, a missing port, or a description of another device.
         ("description line to HQ", "ip address dhcp", None),
         ("description line to the provider", "description line to NORTH", None),
         ("description to HQ Gi0/7", "description to NORTH", None),
@@ -68,7 +68,7 @@ def test_descriptions_suggest_a_link(
 
 
 def test_what_contradicts_is_not_guessed(tmp_path: Path) -> None:
-    """Two ports cannot lead to one, and a description with two devices names neither."""
+    """Two ports cannot be connected to one, and a description with two devices counts for neither."""
     one, other = (router(name, Gi0_1="description to HQ Gi0/1") for name in ("NORTH", "SOUTH"))
     assert guesses(tmp_path, one, other, router("HQ", Gi0_1="ip address dhcp")) == []
     several = router("SOUTH", Gi0_1="description NORTH or HQ Gi0/1")

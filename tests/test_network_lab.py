@@ -27,7 +27,7 @@ from perhop.quantity import quantity
 CONFIGS = Path(__file__).parent / "network_lab" / "configs"
 # The TTL of a packet of Linux.
 TTL = 64
-# Packets without addresses, each with ports of its own: those of classes, and marks that are not trusted.
+# Packets without addresses, each with separate ports: those of classes, and marks that are not trusted.
 PACKETS = (
     "udp 20000 > 20001",
     "udp 20002 > 5060 dscp cs1",
@@ -36,19 +36,20 @@ PACKETS = (
     "udp 20005 > 8002 dscp af31",
     "udp 20006 > 8003 dscp cs6",
 )
-# Few enough to wait in any queue of 64 packets.
+# Few enough for any queue of 64 packets.
 COUNT = 10
-# Seconds of traffic, and those of it that are measured: the last queue is full after 1.3 seconds.
+# Seconds of traffic, and the measured seconds: the last queue is full after 1.3 seconds.
 SENT_S = 7.0
 MEASURED_S = (2.0, 6.5)
-# Attempts on a busy machine, and the seconds by which a packet may leave late: after 0.12, a queue is empty.
+# Attempts on a busy machine, and the allowed lateness of a packet in seconds: after 0.12 s, a queue is empty.
 ATTEMPTS = 3
 LATE_S = 0.06
 # The greatest differences in percentage points. Shares differed by at most 0.5, losses by 0.7; a guarantee
 # that is wrong by 5 % of the line moves a share by 2 points.
 SHARE_WITHIN = 1.5
 LOSS_WITHIN = 3.0
-# That of a class that shares a full queue: three standard deviations of 340 packets. It differed by 3.9.
+# The same for the loss of a class that shares a full queue: three standard deviations of 340 packets. It
+# differed by 3.9.
 SHARED_LOSS_WITHIN = 8.0
 # The smallest allowed part of the predicted rate: HTB loses the rate of every stop of the machine above 4 ms.
 # This explains losses of `LOSS_WITHIN` more. At most a hundredth more than predicted is sent.
@@ -56,7 +57,7 @@ LEAST_OF_RATE, MOST_OF_RATE = 0.9, 1.01
 
 
 def missing() -> str:
-    """Return why this machine cannot run the lab, if so."""
+    """Return the reason why this machine cannot run the lab, if any."""
     if reason := missing_right():
         return reason
     if shutil.which("tc") is None:
@@ -175,7 +176,7 @@ def flows_of(entry: dict[str, Any], start: str, end: str) -> Iterator[dict[str, 
 
 
 def measured(passed: list[Passed], classes: dict[int, str]) -> Counter[tuple[str, str, bool, str]]:
-    """Return IP bits by node, device, whether they leave it, and class, in the seconds that are measured."""
+    """Return IP bits by node, device, direction (leaving or not) and class, in the measured seconds."""
     first = min(one.slot for one in passed)
     window = range(*(first + round(second / SLOT_S) for second in MEASURED_S))
     bits: Counter[tuple[str, str, bool, str]] = Counter()
@@ -191,7 +192,7 @@ def shares(rates: dict[str, float]) -> dict[str, float]:
 
 
 def passed_in_time(lab: Lab, site: str, flows: list[dict[str, Any]], ports: list[int]) -> list[Passed]:
-    """Send flows and return the packets that passed, of an attempt in which the sender was in time."""
+    """Send flows and return the packets that passed, in an attempt in which the sender was punctual."""
     late = 0.0
     for _ in range(ATTEMPTS):
         with lab.counting(ports) as passed:

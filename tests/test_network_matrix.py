@@ -25,7 +25,7 @@ KINDS = {
 
 
 def changed() -> Iterator[tuple[str, str, Mapping[str, str]]]:
-    """Generate the healthy networks, and one fault of each kind that there is."""
+    """Generate the healthy networks, and one fault of each existing kind."""
     for name, files in NETWORKS.items():
         yield name, name, files
     first = {change.kind: change for change in reversed(faults()) if change.kind in KINDS}

@@ -1,4 +1,4 @@
-"""Devices with one task: the one that differs in routes, VLANs, services, groups or queues is named."""
+"""Devices with one task: the device that differs in routes, VLANs, services, groups or queues is named."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ def test_the_exception_is_a_warning_at_its_line(tmp_path: Path, name: str) -> No
     assert (file, line, rule) in found(tmp_path, changed(NETWORKS[network](), (file, old, new)))
 
 
-# The network, and texts with those in their place by file, without a fault.
+# The network, and by file the replaced and the new texts, without a fault.
 CHANGES = {
     "faster circuit": (
         "tunnels",

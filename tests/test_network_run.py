@@ -84,14 +84,14 @@ def test_the_text_fits_a_terminal_and_names_what_is_assumed(terminal: Terminal, 
     assert "B1 10.1.0.0/24 > B2 10.2.0.0/24" in printed
     assert "B1 Gi0/0" in printed
     assert "assumed: links between devices have a delay of 1 ms" in printed
-    # The progress is written over itself.
+    # The progress display overwrites itself.
     table = printed.partition(" simulated,")[2]
     assert max(map(len, table.splitlines())) <= 80
 
 
 @pytest.mark.parametrize(("level", "part"), [("quiet", 0.7), ("busy", 0.9)])
 def test_every_access_link_has_the_load(perhop: Command, tmp_path: Path, level: str, part: float) -> None:
-    """Each branch is offered a part of the 20 % of its line that VOICE may use, split over the other two."""
+    """The load of each branch is a part of the 20 % of its line for VOICE, divided between the other two."""
     folder = star(tmp_path, branches=3)
     found = run(perhop, folder, "--load", level)
     voice = [one for one in found["pairs"] if one["class"] == "VOICE"]
@@ -118,7 +118,7 @@ policy-map LAN
 def test_a_class_is_loaded_with_packets_that_the_entrance_marks_for_it(
     perhop: Command, tmp_path: Path, marks_calls: bool
 ) -> None:
-    """A LAN port that resets all marks but those of calls: EF as such would wait with best effort."""
+    """A LAN port resets all marks except those of calls: unmarked EF would wait with best effort."""
     lan = CALLS if marks_calls else "policy-map LAN\n class class-default\n  set dscp default\n"
     inside = re.compile(r"( ip address 10\.\d\.0\.1 255\.255\.255\.0\n)")
     files = {

@@ -136,7 +136,7 @@ def conditioners_of(path: dict[str, Any]) -> set[tuple[str, str, str]]:
 
 
 def occurs(path: dict[str, Any]) -> bool:
-    """Whether a run is sure to have packets on a way: all green, or beyond the only slow meter."""
+    """Whether a run surely has packets on a path: all packets are green, or exceed the only slow meter."""
     colors = [(stage["color"], is_slow(stage)) for _, stage in stages_of(path) if stage.get("color")]
     if all(color == "green" for color, _ in colors):
         return True
@@ -196,7 +196,7 @@ def compare(folder: Path, trial: int) -> tuple[bool, int]:
         assert hops_of(path) <= hops, f"{shown}: the run counts nothing at {hops_of(path) - hops}"
         lacking = conditioners_of(path) - conditioners
         assert not lacking, f"{shown}: the run conditions nothing at {lacking}"
-    # The ways in the answer of `run` are those of `trace`.
+    # The paths in the answer of `run` are those of `trace`.
     stops = {(stop["device"], stop["interface"], stop["queue"]) for way in pair["ways"] for stop in way}
     delivered = [path for path in paths if path["end"] == "delivered"]
     assert stops == set().union(*map(hops_of, delivered))

@@ -58,7 +58,7 @@ def test_a_users_router_file_is_unchanged(tmp_path: Path, monkeypatch: pytest.Mo
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("name", touched([file.stem for file in NOTEBOOKS], but=["my-router"]))
 def test_a_notebook_runs(name: str, tmp_path: Path) -> None:
-    """`make docs` executes all whenever one has changed, and raises their errors."""
+    """`make docs` executes all notebooks if one has changed, and raises their errors."""
     book = nbformat.read(ROOT / "docs" / "notebooks" / f"{name}.ipynb", as_version=4)
     NotebookClient(book, timeout=HANGS_S, resources={"metadata": {"path": str(tmp_path)}}).execute()
     shown = [output for cell in book.cells if cell.cell_type == "code" for output in cell.outputs]

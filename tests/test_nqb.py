@@ -33,7 +33,7 @@ interface Serial0/0
  service-policy output WAN
 """
 CASES = [
-    # Alone, the codepoint is only possible.
+    # Alone, the codepoint is only possible, not certain.
     ("precedence 5", "set dscp ef", "class-default", {"nqb-may-get-priority"}),
     ("ip precedence critical", "set cos 5", "class-default", {"nqb-may-get-priority"}),
     ("dscp 45", "set cos 5", "class-default", {"nqb-may-get-priority"}),

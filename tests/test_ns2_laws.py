@@ -325,6 +325,6 @@ def half(samples: list[float]) -> float:
 @needs("ns")
 @pytest.mark.parametrize("name", CASES)
 def test_a_law_agrees_with_ns2(name: str) -> None:
-    """Ten seeds. One in twenty figures differs by chance; such a figure must agree with forty other seeds."""
+    """Ten seeds: one figure in twenty differs by chance, and must agree with forty other seeds."""
     if far(CASES[name], 1, 10):
         assert not far(CASES[name], 101, 40)

@@ -144,5 +144,5 @@ def test_timeouts_agree_with_ns2(case: tuple[str, str, int, int], tmp_path: Path
 
 
 def test_the_timer_of_1999_makes_a_difference(tmp_path: Path) -> None:
-    """ns-2 since 2003 sets its timer after the sample: with no phase it sends the same."""
+    """ns-2 since 2003 sets its timer after the sample: no phase leads to the same packets."""
     assert not any_is_equal(BESIDE_UDP[2], tmp_path, "true")

@@ -1,4 +1,4 @@
-"""The pace of a watched run, by a clock of the test's own."""
+"""The pace of a watched run, with a clock of the test."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_the_pace_does_not_change_results(scenario: Path) -> None:
         assert snapshot.time_s <= pace.limit_s() + 1e-9, "never beyond the clock"
 
     def go_on(_: Progress) -> None:
-        # Only when the run is seen to wait for the clock.
+        # Only when the run waits for the clock.
         if pace.reached_s == pytest.approx(pace.limit_s()):
             clock.now += 0.7
         if pace.reached_s > 1.0:
@@ -143,7 +143,7 @@ def test_the_pace_does_not_change_results(scenario: Path) -> None:
 
 
 def test_a_step_past_the_end_of_a_part_is_seen(scenario: Path) -> None:
-    """The run is looked at at each 200th of it, too; the position after a step remains visible."""
+    """The run is also drawn at each 200th of it; the position after a step remains visible."""
     loaded = perhop.Scenario.load(scenario, {"duration": "20s"})
     pace = Pace(1.0)
     steps, polls = [0.099, 0.154], 0

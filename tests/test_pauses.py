@@ -143,7 +143,7 @@ def test_a_nexus_pauses_its_neighbors(perhop: Command, network: Path) -> None:
     pauses = {row["port"]: row for row in document["pauses"]}
     for port in ("one->leaf", "two->leaf"):
         assert pauses[port]["pauses"]["mean"] > 5
-        # Both send 7 of 10 Gb/s, and the queues of the hosts grow: each is paused half of the time.
+        # Both hosts send 7 of 10 Gb/s, and their queues grow: each is paused half of the time.
         assert 0.3 < pauses[port]["paused_s"]["mean"] / 2e-3 < 0.6
         assert 30_000 < pauses[port]["most_bytes"]["mean"] <= 60_000
 

@@ -36,7 +36,7 @@ def repository(tmp_path: Path) -> Path:
 def _step(
     script: str, variables: dict[str, str], repository: Path, **inputs: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run a script as a runner does: inputs only in variables of the environment."""
+    """Run a script like a CI runner, which passes inputs only in variables of the environment."""
     assert not PLACE.search(script), "an input in a script could run commands"
     values = {name: PLACE.sub(lambda place: inputs[place[1]], value) for name, value in variables.items()}
     path = f"{repository / 'bin'}:{os.environ['PATH']}"

@@ -1,4 +1,4 @@
-"""Reports of the platform by whose rules a router configuration was read."""
+"""The reported platform, whose rules apply to a router configuration."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_platform_that_is_not_known_is_not_mentioned() -> None:
     assert platform_words(None) is None
 
 
-#: A line by which each system is recognized, and the name of the system.
+#: For each system, a line that identifies it, and its name.
 SYSTEMS = {
     "!! IOS XR Configuration 7.5.2\nPID: 8201-SYS, VID: V01": "Cisco 8000",
     "mls qos\ninterface GigabitEthernet1/1\n wrr-queue bandwidth 20 80": "Catalyst 6500 (WRR)",

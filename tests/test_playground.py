@@ -1,4 +1,4 @@
-"""The playground: the same bytes as the native engine, in one page that needs nothing else."""
+"""The playground: the same bytes as the native engine, in one page without other files."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_a_router_is_pasted_run_changed_and_stepped_through(file: Path) -> None:
         assert "no losses" in here.text("verdicts").split("others/business")[0], "voice loses nothing"
         assert "note, line 13" in here.text("diagnostics")
         before = here.text("verdicts")
-        # Less for voice than it sends.
+        # A rate for voice that is below its load.
         (slider,) = (
             one
             for one in here.tab.locator("#sliders .slider").all()

@@ -1,4 +1,4 @@
-"""The lessons in the playground: all thirteen can be solved with the page alone; sheets reach teachers."""
+"""The lessons in the playground: all thirteen can be solved with the page; teachers check sheets."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_the_page_and_python_give_the_same_verdicts(students: Path, name: str) -
         begin(here, "Zoë  Müller")
         seed = lessons.seed_of("Zoë Müller")
         choose(here, lesson.id)
-        # The start, the solution, and something that is not allowed.
+        # The start, the solution, and a change that is not allowed.
         solution = lesson.solution.scenario
         rate = next(rate for rate in ("rate: 100Mb/s", "rate: 10Gb/s") if rate in solution)
         faster = solution.replace(rate, rate.replace("rate: 10", "rate: 11"), 1)
@@ -147,7 +147,7 @@ def test_a_lesson_is_met_by_moving_a_slider(students: Path) -> None:
     with page(students) as here:
         begin(here)
         slider = "policies.uplink.queueing.classes.0.buffer.tail-drop.limit"
-        # Of its hundred places the first fifth is a quarter of the value and less.
+        # The first fifth of its hundred places covers values up to a quarter of the current value.
         here.slide(slider, 5)
         assert is_met(here), here.text("lesson-goals")
         here.slide(slider, 60)
@@ -223,7 +223,7 @@ def test_another_name_has_another_seed_and_its_own_results(students: Path) -> No
         here.tab.locator("#student").fill("")
         here.tab.click("#sheet")
         assert "Write your name first" in here.text("lesson-says")
-        # An example is no lesson.
+        # An example is not a lesson.
         known = here.runs()
         here.tab.select_option("#examples", "2")
         here.after(known)

@@ -116,7 +116,7 @@ def test_an_instant_of_the_chart_is_shown_and_followed(file: Path) -> None:
         box = plot.bounding_box()
         plot.click(position={"x": box["width"] * 0.6, "y": box["height"] * 0.5})
         until(here, f"document.getElementById('memory-at').textContent !== '{before}'")
-        # Another instant outside the span brings its own span.
+        # An instant outside the span loads its own span.
         here.tab.locator("#time").evaluate(
             "one => { one.value = 1; one.dispatchEvent(new Event('input', { bubbles: true })); }"
         )
@@ -136,7 +136,7 @@ def test_ports_of_one_memory_have_bars_of_their_own(file: Path) -> None:
         assert "dropped: shared memory" in found["port-2-client"]
         assert "all ports together 1,200 of 1,200 shared units" in words(here)
         screenshot(here.tab, "memory-hot-ports")
-        # The third port has a memory of its own.
+        # The third port has its own memory.
         here.tab.select_option("#ports", index=options.index("switch → port-25-client"))
         until(here, "document.querySelectorAll('#memory-queues li').length === 1")
         assert "No drops" in words(here)

@@ -1,4 +1,4 @@
-"""The page and the command line answer alike for one file: findings, scenario, results, verdicts."""
+"""The page and the command line agree about a file: findings, scenario, results, verdicts."""
 
 from __future__ import annotations
 
@@ -147,25 +147,25 @@ def test_one_file_has_one_answer(file: Path, perhop: Command, tmp_path: Path, na
             here.tab.evaluate("document.getElementById('saving').open = true")
             here.tab.select_option("#tables", table)
             tables[table] = here.exported("csv")
-    # The same findings: the page writes help in parentheses behind them.
+    # The findings are equal; the page appends help in parentheses.
     assert len(shown) == len(findings)
     for one in findings:
         assert any(
             (severity, line) == (one["severity"], one["line"]) and text.startswith(one["message"])
             for severity, line, text in shown
         ), (one, shown)
-    # The same scenario.
+    # The scenarios are equal.
     (tmp_path / "page.perhop.yaml").write_bytes(exported)
     scenario = Scenario.load(tmp_path / "page.perhop.yaml").embedded()
     assert scenario.to_json() == Scenario.load(source).embedded().to_json()
-    # The same results, to the byte.
+    # The results are equal, byte for byte.
     assert summary == summary_of(_core.load(tmp_path / "page.perhop.yaml", []))
     assert {key: answered[key] for key in json.loads(summary)} == json.loads(summary)
     assert {"classes", "ports", "histogram"} <= {*tables}
     for table, content in tables.items():
         written = tmp_path / "tables" / f"{table}.csv"
         assert written.read_bytes() == content if written.is_file() else content.count(b"\n") == 1, table
-    # The same verdicts.
+    # The verdicts are equal.
     decided = {one["class"]: judged(one) for one in answered["verdicts"] if one["role"]}
     assert decided
     for one, words in decided.items():

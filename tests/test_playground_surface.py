@@ -82,7 +82,7 @@ def test_truncated_names_of_queues_differ(file: Path, width: int) -> None:
         drawn = here.tab.evaluate("[...drawn]")
         cut = [one for one in drawn if "…" in one and re.search("nor|sou", one)]
         assert len(cut) == 2, drawn
-        # The difference of the names is in the labels.
+        # The labels keep the difference between the names.
         assert {bool(re.search("nor", one)) for one in cut} == {True, False}
         assert all(one not in drawn for one in LONG), "the names do not fit"
         labels = here.tab.locator("#verdicts summary b").all_inner_texts()
@@ -96,7 +96,7 @@ def test_truncated_names_of_queues_differ(file: Path, width: int) -> None:
 def test_a_verdict_is_a_colored_line_with_hidden_details(file: Path, width: int) -> None:
     with page(file, width=width, height=844) as here:
         lines = here.tab.locator("#verdicts li")
-        # Voice has a queue of its own, and the same traffic without it does not.
+        # In the starter, voice has a separate queue. Here, the same traffic has one queue.
         here.write(STARTER.replace("scheduler: priority", "scheduler: fifo"))
         bad = lines.nth(0)
         assert bad.get_attribute("class") == "bad" and "unfit" in bad.inner_text()
@@ -116,7 +116,7 @@ def test_a_verdict_is_a_colored_line_with_hidden_details(file: Path, width: int)
         here.slide("links.1.rate", 55)
         assert here.tab.locator("#verdicts details[open]").count() == 1, "what is open stays open"
         lines.nth(0).locator("summary").press("Enter")
-        # Roles have no room next to long names; the figures have.
+        # Roles do not fit next to long names, but the figures do.
         here.write(ROUTER)
         heights = lines.evaluate_all("all => all.map((one) => one.getBoundingClientRect().height)")
         assert len(heights) == 3 and max(heights) < 40
@@ -190,7 +190,7 @@ def test_a_lesson_has_its_sliders_first_and_the_others_are_disabled(file: Path, 
         before = here.tab.locator("#sliders .slider.fixed output").first.inner_text()
         fixed.click(force=True)
         assert here.tab.locator("#sliders .slider.fixed output").first.inner_text() == before
-        # Outside of lessons everything can be changed.
+        # Outside of lessons, every value can be changed.
         known = here.runs()
         here.tab.select_option("#examples", "1")
         here.after(known)

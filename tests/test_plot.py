@@ -1,4 +1,4 @@
-"""Plots: the right numbers on them, drawn the same every time."""
+"""Plots: they show the right numbers, and repeated plots are equal."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def wred() -> perhop.Results:
     return perhop.run(ROOT / "examples" / "wred.perhop.yaml", replications=2, set=SAMPLED)
 
 
-# Connections and pages are those of other scenarios.
+# Other scenarios have plots of connections and pages.
 @pytest.mark.parametrize(
     "kind", [kind for kind in perhop.plot.KINDS if kind not in ("cwnd", "page-load-cdf")]
 )
@@ -90,7 +90,7 @@ def test_a_distribution_ends_at_all_packets(wred: perhop.Results) -> None:
     assert isinstance(line, Line)
     assert list(np.diff(line.y) >= 0) == [True] * (len(line.y) - 1)
     assert line.y[-1] == pytest.approx(100)
-    # The median of the plot is that of the table, between the replications.
+    # The plot has the same median as the table, between those of the replications.
     median = line.x[int(np.searchsorted(line.y, 50))] / 1e3
     assert wred.classes["delay_p50_s"].min() <= median <= wred.classes["delay_p50_s"].max()
 

@@ -115,7 +115,7 @@ def drawn(chart: Chart, look: Look) -> Figure:
 
 
 def boxes(made: Figure) -> Iterator[tuple[str, Bbox]]:
-    """Generate each text that is seen, and its box."""
+    """Generate each visible text and its box."""
     for text in made.findobj(Text):
         is_seen = text.get_visible() and text.get_text().strip()
         # An annotation's own extent includes its line.
@@ -156,7 +156,7 @@ def test_texts_are_not_clipped_or_covered(name: str, look: Look) -> None:
         assert inside, f"{text!r} is clipped"
     turned = {text.get_text() for text in made.findobj(Text) if text.get_rotation() % 90}
     for (text, box), (other, beside) in combinations(found, 2):
-        # The boxes of turned names cross, their letters do not.
+        # The boxes of rotated names overlap, but their letters do not.
         if not {text, other} <= turned:
             assert not is_crossed(box, beside), f"{text!r} covers {other!r}"
     (axes, *_) = made.axes

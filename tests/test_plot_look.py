@@ -29,7 +29,7 @@ CHART = Chart(
     (Line("voice", "class0", [0, 1], [1, 2]), Line("red, bulk_1", "class1", [0, 1], [2, 2])),
     "Seed 1.",
 )
-# A program that answers as LaTeX does: the start, then width, height and depth of each text.
+# A program with the answers of LaTeX: the start, then width, height and depth of each text.
 LATEX = """\
 #!{python}
 import sys
@@ -145,7 +145,7 @@ def test_the_users_matplotlibrc_comes_first(perhop: Command, folder: Path, tmp_p
         "figure.figsize: 5, 3\nfont.family: serif\nfont.serif: DejaVu Serif\naxes.spines.top: True\n"
         "axes.prop_cycle: cycler('color', ['ff0000', '00ff00'])\nlines.linewidth: 3\naxes.grid: False\n"
     )
-    # As a user starts it: matplotlib reads the file when it is imported.
+    # In a separate process, because matplotlib reads the file when it is imported.
     line = [sys.executable, "-m", "perhop", "plot", "throughput", str(folder), "-o", "mine.svg"]
     source = str(Path(perhop_module_file()).parents[1])
     environment = {**os.environ, "PYTHONPATH": source}

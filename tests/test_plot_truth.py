@@ -1,4 +1,4 @@
-"""Plots that cannot mislead: queues seen between samples, one direction stacked, bands that are possible."""
+"""Plots that cannot mislead: maxima of queues between samples, one direction stacked, possible bands."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def lines(chart: perhop.plot.Chart) -> list[Line]:
 
 
 def test_the_plot_shows_the_delay_of_the_starters_voice() -> None:
-    """Every 100 ms, a multiple of voice's 20 ms, its queue is empty; between, up to five wait."""
+    """Voice's queue is empty every 100 ms, a multiple of its 20 ms; between, up to five packets wait."""
     voice = TEMPLATES / "voice.perhop.yaml"
     results = perhop.run(voice)
     rows = results.queues.filter(pl.col("queue").cast(str) == "voice")
@@ -49,7 +49,7 @@ def test_the_plot_shows_the_delay_of_the_starters_voice() -> None:
 
 
 def test_the_maximum_of_an_interval_equals_that_of_finer_samples() -> None:
-    """Sampled 50 times as often, the queue never exceeds the reported maximum."""
+    """If the queue is sampled 50 times as often, it never exceeds the reported maximum."""
     scenario = ROOT / "examples" / "on-off-red.perhop.yaml"
     base = perhop.Scenario.load(scenario)
     probe = dict(base["measure"]["queues"][0])
@@ -73,7 +73,7 @@ def test_stacked_throughput_fits_the_line(classes: perhop.Results) -> None:
     names = [line.name for line in lines(chart)]
     assert names == ["voice", "business", "office", "rest"], "no replies, which go the other way"
     total = np.sum([line.y for line in lines(chart)], axis=0)
-    # A packet more or less falls into an interval: 1500 of 50,000 bytes.
+    # An interval may contain a packet more or less: 1500 of 50,000 bytes.
     assert 3.5 < total.max() <= 4.0 * 1.001, "Mb/s"
     assert "without the reverse direction: business (back)" in chart.caption
 

@@ -1,4 +1,4 @@
-"""One plot of every kind in a real browser: all marks there, on phone and desktop, by day and night."""
+"""One plot of every kind in a real browser: all marks exist, on phone and desktop, in both themes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SERIES = """one => {
 
 
 def every_kind(folder: Path) -> list[Chart]:
-    """Plots of every kind, the smallest runs that there is something to see on."""
+    """Plots of every kind, of the smallest runs with visible content."""
     file = folder / "overload.perhop.yaml"
     bulk = "bulk: { tcp: { profile: linux-modern } }"
     text = SCENARIO.replace("cbr: { rate: 800kb/s, packet: { ip: 1000B } }", bulk)
@@ -79,7 +79,7 @@ def ellipses() -> Chart:
 
 
 def traced() -> Chart:
-    """A published curve, and a measured one that leaves it."""
+    """A published curve, and a measured curve that deviates from it."""
     return trace_chart(
         {
             "case": {"flow": "reno"},

@@ -52,7 +52,7 @@ def test_a_failure_is_shown_with_what_was_measured(perhop: Command, scenario: Pa
     measured = perhop("run", scenario, *options).out
     shown = [one.split() for one in measured.splitlines()]
     assert line.split() in shown, "a test is the run that its keys say"
-    # The names and not the columns, whose width depends on the terminal.
+    # Compare the names, but not the columns, because their width depends on the terminal.
     rows = [row.split() for row in ended.out.partition("2 tests:")[2].splitlines()]
     assert ["enough", "for", "all", "passed", "3", "of", "3", "2"] in [row[:8] for row in rows]
     assert ["overload", "failed", "1", "of", "2", "1"] in [row[:6] for row in rows]

@@ -41,7 +41,7 @@ def test_the_table_names_the_ports_that_held_the_memory(results: perhop.Results)
 def test_ports_without_drops_of_the_pool_have_no_rows(perhop: Command) -> None:
     ended = perhop("run", HOT_PORTS, "--set", "policies.port-1.queueing.memory.limit=700", "--json")
     found = ended.json()
-    # The limit of the port drops, not the pool.
+    # Drops are by the limit of the port, not by the pool.
     assert "pools" not in found
     assert "that held the shared memory" not in perhop("run", ROOT / "examples" / "wred.perhop.yaml").out
 

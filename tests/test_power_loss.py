@@ -63,7 +63,7 @@ class Played:
 
 
 def play(writing: Writing, runs: Path, tmp_path: Path, *inject: str, twice: bool = True) -> Played:
-    """Run a command, twice if it is to replace something, and record the last time."""
+    """Run a command, twice if it has to replace a result, and record the last run."""
     folder = tmp_path / "folder"
     lay_out(folder, writing, runs)
     lines = [command_line(writing.line.format(seed=seed).split()) for seed in (1, 2)]
@@ -101,7 +101,7 @@ class Found:
 
 
 def lose_power(played: Played, changes: Iterable[Change], seed: int = 1) -> Found:
-    """Lose the power before the first change, and after each, in every way."""
+    """Simulate each loss of power before the first change and after each change."""
     draw, disk = drawing(f"losses {seed}"), Disk(played.first)
     found = Found(0, set(), [], [], [])
     everything = [None, *changes]
@@ -146,7 +146,7 @@ def test_any_loss_leaves_a_whole_result(
 @needs_rights
 @own_run
 def test_any_loss_of_a_live_run(runs: Path, tmp_path: Path) -> None:
-    """Its hosts and forwarders are processes of their own, which write to the folder of the run."""
+    """Its hosts and forwarders are separate processes, which write to the folder of the run."""
     live = "live run overload.yaml --duration 1s --set measure.warmup=0s -q --seed {seed} -o out"
     played = play(Writing(live, ("out",)), runs, tmp_path)
     found = lose_power(played, played.recorded.changes)
@@ -210,7 +210,7 @@ def test_the_next_writer_recovers_from_any_state(name: str, runs: Path, tmp_path
             warnings.simplefilter("ignore", LeftoverWarning)
             result.save(folder / "out")
         assert Saved.open(folder / "out").contents == Saved.open(runs / "run-1").contents
-        # The name of a lock is not a result; the next writer has taken it over.
+        # The name of a lock is not a result; the next writer reuses the lock.
         assert leftovers(folder) == []
         shutil.rmtree(folder)
     assert len(chosen) >= 10

@@ -135,7 +135,7 @@ def test_a_line_that_is_not_modeled_leaves_it_undecided(proved: Any) -> None:
     proof = proved(BASE, changed)
     assert proof["verdict"] == "not-decided"
     assert any("`foo bar`" in reason for reason in proof["not_decided"])
-    # The same line in both has one effect.
+    # The same line in both configurations has the same effect.
     assert proved(changed, changed)["verdict"] == "equal"
 
 
@@ -157,7 +157,7 @@ def test_an_access_list_of_a_port_counts(proved: Any) -> None:
 
 
 def test_linux_and_ios_are_compared_at_a_port_of_each(perhop: Command, tmp_path: Path) -> None:
-    """A queue of 64 packets by tail drop is one thing in both languages."""
+    """A tail-drop queue of 64 packets is equal in both languages."""
     policy = "policy-map P\n class class-default\n  queue-limit 64 packets\n"
     port = "interface GigabitEthernet0/0\n service-policy output P\n"
     (tmp_path / "router.cfg").write_text(policy + port)
@@ -214,7 +214,7 @@ def test_wrong_questions_are_refused(perhop: Command, tmp_path: Path) -> None:
 
 
 def test_an_access_list_of_5000_lines(proved: Any) -> None:
-    """One line of 5,000 differs, and the packet is one of that line."""
+    """One line of 5,000 differs, and the reported packet matches this line."""
     draw = drawing("access list of 5000 lines")
 
     def byte() -> int:
@@ -233,7 +233,7 @@ def test_an_access_list_of_5000_lines(proved: Any) -> None:
 
 
 def test_one_line_of_an_alternating_list(perhop: Command, tmp_path: Path) -> None:
-    """Permits and denies by turns: a change of the last line counts as that of the first does."""
+    """Permits and denies alternate: a change of the last line counts like a change of the first."""
     ports = range(1, 601)
     lines = [f"{'deny' if port % 2 else 'permit'} tcp any host 10.0.0.1 eq {port}" for port in ports]
     classes, policy = {"APP": ["access-group name APP"]}, [("APP", ["bandwidth 2000"])]
@@ -297,7 +297,7 @@ def mutate(
         case _:
             duplicate = f"{name}2"
             if duplicate not in classes and not actions[0].startswith("priority"):
-                # Two classes in place of one: the packets of the second do not share with those of the first.
+                # Two classes replace one: packets of the second do not share a queue with those of the first.
                 classes[duplicate] = [classes[name].pop()] if len(classes[name]) > 1 else ["dscp cs1"]
                 policy.insert(place + 1, (duplicate, [a for a in actions if not a.startswith("bandwidth")]))
 
@@ -324,7 +324,7 @@ class Traced:
         self.packets = {packet: self.treatment(own, busy) for packet, own in ways.items()}
 
     def ways(self, device: _core.Device, packet: str) -> Iterator[tuple[str | None, str | None, Any]]:
-        """Generate the ways of a packet: its policer, its color, and mark and queue or a drop."""
+        """Generate the paths of a packet: its policer, its color, and its mark and queue or a drop."""
         traced = json.loads(device.trace(packet, "GigabitEthernet0/1", "GigabitEthernet0/0"))
         for path in traced["paths"]:
             meters = [one for one in path["stages"] if one["stage"] == "conditioner" and one["meter"]]
@@ -375,7 +375,7 @@ def packets() -> Iterator[str]:
 
 
 def are_equal(first: Traced, second: Traced) -> bool:
-    """Whether all packets are treated equally, with the same others in each policer and queue."""
+    """Whether all packets are treated equally, and share each policer and queue with the same packets."""
     partners: list[dict[Any, set[Any]]] = [defaultdict(set), defaultdict(set)]
     for packet, (treatment, used) in first.packets.items():
         other, others = second.packets[packet]

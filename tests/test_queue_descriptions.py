@@ -100,7 +100,7 @@ def test_ios(perhop: Command, tmp_path: Path, kind: str, platform: str) -> None:
     assert limit
     flow_limit = re.search(r"per-flow queue limit (\d+)", of_class)
     if flow_limit and "WRED" in kind:
-        # Routers print the limits of flows, and apply the thresholds of WRED in their place.
+        # Routers print the limits of flows, and apply the thresholds of WRED instead of them.
         assert "at most" not in words
     elif flow_limit:
         assert f"at most {flow_limit[1]} packets of a flow" in words

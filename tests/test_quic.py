@@ -32,7 +32,7 @@ def measured(perhop: Command, file: Path) -> dict[str, float]:
 
 def test_quic_fills_a_link_with_datagrams_of_1200_bytes(perhop: Command, tmp_path: Path) -> None:
     bulk = measured(perhop, written(tmp_path, "0.0", "congestion: cubic"))
-    # 28 bytes of UDP and IP around each; 10 Mb/s for 10 s, but for the first round trips.
+    # 28 bytes of UDP and IP around each; 10 Mb/s for 10 s, except in the first round trips.
     assert 1227 < bulk["delivered_bytes"] / bulk["delivered_packets"] <= 1228
     assert 0.9 * 12_500_000 < bulk["delivered_bytes"] < 12_500_000
 
@@ -47,7 +47,7 @@ def test_random_losses_reduce_quic_as_newreno(perhop: Command, tmp_path: Path) -
 
 
 def test_pages_over_quic_are_refused(perhop: Command, tmp_path: Path) -> None:
-    """Readers would mistake one request at a time on each connection for HTTP/3."""
+    """Users would mistake one request at a time on each connection for HTTP/3."""
     file = written(tmp_path, "0.0", "congestion: cubic")
     file.write_text(file.read_text().replace("bulk: { tcp", "page-load: { tcp"))
     ended = perhop("run", file)

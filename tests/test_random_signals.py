@@ -30,7 +30,7 @@ from tiers import touched
 from writing import COMMANDS, GROWING, Writing, lay_out, save_runs, trees, untrue, untrue_of_growing
 
 SIGNALS = int(os.environ.get("PERHOP_SIGNALS", "30"))
-# One in this number of commands imports its modules, as for a user; the others find them loaded.
+# One in this number of commands imports its modules, as for a user; the others have them loaded.
 IMPORTS = 50
 # A signal is sent at a random moment of the usual time of a command, or up to a tenth later, after its end.
 LATEST = 1.1
@@ -57,7 +57,7 @@ def forks(base: Path) -> Iterator[tuple[Forks, Forks]]:
 
 
 class Disturbed:
-    """A command in a folder, run with one seed and the other, and disturbed by signals."""
+    """A command in a folder, run with two seeds and disturbed by signals."""
 
     def __init__(self, writing: Writing, folder: Path) -> None:
         self.folder, self._writing = folder, writing
@@ -80,7 +80,7 @@ class Disturbed:
         return forks.run(self.folder, self._writing.line.format(seed=seed).split(), **told)
 
     def once(self, forks: Forks, draw: random.Random) -> tuple[str, Iterator[str]]:
-        """Return the exit code of the command, and generate the broken promises."""
+        """Return the exit code of the command, and generate the violated guarantees."""
         old = trees(self.folder, self._writing)
         seed = 2 if old == self._made[1] else 1
         sent, after_s = draw.choice(ENDING), self._usual_s[forks] * draw.uniform(0.0, LATEST)
@@ -130,7 +130,7 @@ class Grown:
             shutil.rmtree(self.folder / one, ignore_errors=True)
 
     def once(self, forks: Forks, draw: random.Random) -> tuple[str, Iterator[str]]:
-        """Return the numbers of points before and after, and generate the broken promises."""
+        """Return the numbers of points before and after, and generate the violated guarantees."""
         if draw.random() < BEGINS:
             self._remove()
         was = self._stage()
@@ -182,7 +182,7 @@ def test_results_survive_signals_at_any_time(
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_process_survives_signals_from_its_start(scenario: Path, number: signal.Signals) -> None:
-    """This includes the start of Python itself, for which the only promise is that no files remain."""
+    """This includes the start of Python itself, for which perhop guarantees only that no files remain."""
     draw = drawing("start")
     line = [sys.executable, "-m", "perhop", "run", str(scenario), "-o", "out", "-q"]
     for _ in range(10):

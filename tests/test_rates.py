@@ -149,7 +149,7 @@ def test_a_run_shows_no_guarantee_behind_a_limiter_of_all_packets(perhop: Comman
 
     found = configured(200_000)
     most = rates_of(perhop, file)
-    # Each is below the limiter, as in `perhop rates`: a policer of all packets voids guarantees.
+    # Each rate is below the limiter, as in `perhop rates`: a policer of all packets voids guarantees.
     assert found["BULK"] == (None, 200e3) == (None, most["BULK"]["maximum_bps"])
     assert found["DATA"] == (None, 200e3) == (None, most["DATA"]["maximum_bps"])
     # A limiter above the guaranteed rates does not change these rates.
@@ -198,7 +198,7 @@ def test_a_policy_that_the_router_refuses_is_named(perhop: Command, tmp_path: Pa
 
 
 def test_the_excess_burst_of_peak_shaping_counts(perhop: Command, tmp_path: Path) -> None:
-    """Bc + Be in every interval: with Be = Bc twice the rate."""
+    """Bc + Be per interval: twice the rate if Be = Bc."""
     file = tmp_path / "peak.cfg"
     file.write_text(SITE.replace("shape average 5000000", "shape peak 2000000 16000 16000"))
     assert max(one["maximum_bps"] for one in rates_of(perhop, file).values()) == 4e6
@@ -210,7 +210,7 @@ def test_the_excess_burst_of_peak_shaping_counts(perhop: Command, tmp_path: Path
         # Shares of 10 Mb/s by quantum; WRR's weights count packets and do not determine a rate.
         ("drr", "gold", (5e6, None)),
         ("wrr", "gold", (None, None)),
-        # A shaper below the rate that the queue has anyway.
+        # The rate of the shaper is below the queue's rate without it.
         ("shaping", "all", (None, 2e6)),
         # Strict priority up to a cap.
         ("strict-priority", "voice", (None, 500e3)),

@@ -1,4 +1,4 @@
-"""Rates, intervals and counts of zero: classes for which nothing is left, and files with zeros."""
+"""Rates, intervals and counts of zero: classes without remaining bandwidth, and files with zeros."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Policies that a router refuses: `check` reports them in every place, and `run` names those that it leaves
-out."""
+"""Policies that a router refuses: `check` reports all of them, and `run` names those that it omits."""
 
 from __future__ import annotations
 
@@ -45,7 +44,7 @@ policy-map SHAPED
 """
 QUEUES_ON_INPUT = "policy-map OVER\n class A\n  priority 100\n"
 
-#: Policies of another interface that the router refuses.
+#: Another interface has a policy that the router refuses.
 REFUSED = {
     "promises on the interface": TOO_MUCH + ON_AN_INTERFACE.format(side="output", policy="OVER"),
     "promises under a shaper": TOO_MUCH + SHAPED + ON_AN_INTERFACE.format(side="output", policy="SHAPED"),
@@ -80,7 +79,7 @@ def test_a_run_of_the_interface_itself_is_refused(perhop: Command, tmp_path: Pat
 
 
 def test_a_run_without_errors_leaves_nothing_out(perhop: Command, tmp_path: Path) -> None:
-    # Nothing uses the policy.
+    # No interface uses the policy.
     ended = perhop("run", _file(tmp_path, TOO_MUCH, GOOD), "--duration", "100ms")
     assert ended.code == 0
     assert "left out" not in ended.err
@@ -127,7 +126,7 @@ def test_excessive_nested_guarantees_are_errors(
     assert message in error
 
 
-#: Policies whose guarantees fit the rate around them.
+#: Policies whose guarantees do not exceed the rate around them.
 WITHIN = {
     "percent": TOO_MUCH.replace("65", "40"),
     "rates": TOO_MUCH.replace("percent 60", "3000").replace("percent 65", "2000") + SHAPED,

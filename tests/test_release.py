@@ -1,4 +1,4 @@
-"""The findings of tools/reproducible.py in two archives, and in one that names the folder of its build."""
+"""The findings of tools/reproducible.py in two archives, one of which names the folder of its build."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_file_that_names_the_folder_of_the_build_is_found(tmp_path: Path) -> N
 
 
 def test_the_build_gets_date_and_paths(tmp_path: Path) -> None:
-    """The arguments and environment of maturin, recorded by a program in its place."""
+    """The arguments and environment of maturin, recorded by a substitute program."""
     program = tmp_path / "maturin"
     program.write_text('#!/bin/sh\necho "$1 $SOURCE_DATE_EPOCH"\necho "$CARGO_ENCODED_RUSTFLAGS"\n')
     program.chmod(0o755)

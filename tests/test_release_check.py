@@ -82,7 +82,7 @@ def test_the_workflow_publishes_a_tag_after_everything_else() -> None:
     publish = JOBS["publish"]
     assert publish["if"] == "github.ref_type == 'tag'"
     assert (publish["environment"], publish["permissions"]) == ("pypi", {"id-token": "write"})
-    # Only the publishing job may do more than read.
+    # Only the publishing job may have more than read permission.
     writing = {name for name, job in JOBS.items() if "permissions" in job}
     assert writing == {"publish", "announce"}
     assert WORKFLOW["permissions"] == {"contents": "read"}

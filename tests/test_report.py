@@ -1,4 +1,4 @@
-"""The report in a real browser: complete, quiet, usable with the keyboard."""
+"""The report in a real browser: complete, without errors, usable with the keyboard."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def unfold(tab: Any) -> None:
 
 
 def _every_mark_is_there(tab: Any, charts: list[perhop.plot.Chart]) -> None:
-    """Each line is a path of its own in its color."""
+    """Each line is a separate path in its color."""
     unfilled = "['none', 'transparent'].includes(path.getAttribute('fill'))"
     paths = f"[...one.querySelectorAll('.plot svg path')].filter(path => {unfilled})"
     strokes = tab.eval_on_selector_all("figure.chart", f"all => all.map(one => {paths}.length)")

@@ -90,7 +90,7 @@ def test_the_overview_is_the_first_screen(report: Path) -> None:
 @needs_chromium
 @pytest.mark.parametrize("width", [1280, 390])
 def test_an_address_leads_to_its_page(report: Path, width: int) -> None:
-    """`#mred-af` opened drop-precedence when parts before it had an unknown height."""
+    """`#mred-af` once opened drop-precedence, because parts before it had an unknown height."""
     with opened(report, width=width, height=844, scheme="light") as seen:
         tab = seen.page
         for study in identifiers():
@@ -142,7 +142,7 @@ def test_a_print_is_short_and_whole(report: Path, tmp_path: Path) -> None:
 
 
 def test_networks_are_not_repeated(report: Path) -> None:
-    """41 of them differed in a number or two."""
+    """41 of these drawings differed only in one or two numbers."""
     text = report.read_text(encoding="utf-8")
     captions = re.findall(r"<figcaption>The network of (\d+) experiments?", text)
     assert len(captions) <= 2 * len(identifiers())

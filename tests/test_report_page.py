@@ -1,4 +1,4 @@
-"""The page of one run in a browser: verdicts first, linked charts, no scaffolding, two sheets of paper."""
+"""The page of one run in a browser: verdicts first, linked charts, no inferred nodes, two sheets of paper."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_times_are_round_after_a_warmup(folder: Path) -> None:
     with opened(folder / "page.html", width=1440, height=1200, scheme="light") as seen:
         scroll_through_linked(seen.page)
         for times in seen.page.evaluate(ticks):
-            # The ends of the axis are those of the measured time.
+            # The ends of the axis are the ends of the measured time.
             inner = times[1:-1]
             steps = {round(after - before, 6) for before, after in pairwise(inner)}
             assert len(steps) == 1, times
@@ -146,7 +146,7 @@ def test_a_printed_page_has_two_sheets(folder: Path, tmp_path: Path) -> None:
 
 
 def test_bounds_match_perhop_bounds(folder: Path) -> None:
-    """Queues of 10,000,000 packets around the router gave bounds of minutes."""
+    """Queues of 10,000,000 packets outside of the router led to bounds of minutes."""
     loaded = Scenario.load(folder / "own.cfg")
     ports = {port for port, _ in loaded.queues.values()}
     delays = bounds_of(loaded).presented(ports).delays_by_class()

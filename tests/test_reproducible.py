@@ -1,4 +1,4 @@
-"""The results depend on the scenario and the seed, and on nothing else."""
+"""The results depend only on the scenario and the seed."""
 
 from __future__ import annotations
 

@@ -24,7 +24,8 @@ def test_the_configuration_becomes_behavior() -> None:
     usual = library.run(EXAMPLE, duration="6s")
     add = ["policy-map leased-line", "class voice", "no priority", "bandwidth 32"]
     without = library.run(EXAMPLE, duration="6s", set={f"{LINE}.add": add})
-    # Alone 0.8 ms of transmission and 8 ms of propagation, behind at most two packets of 1507 B in the ring.
+    # Without load: 0.8 ms of transmission, 8 ms of propagation, behind at most two packets of 1507 B in the
+    # ring.
     assert 8.8 < delay_ms(usual, "voice") < 8.8 + 2 * 6.1
     assert delay_ms(without, "voice") > delay_ms(usual, "voice") + 6
     dropped = usual.classes.filter(**{"class": "voice"})["dropped_packets"].sum()

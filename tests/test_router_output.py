@@ -199,7 +199,7 @@ def test_policies_nest_and_noise_is_ignored() -> None:
     assert (inner["flow_drops"], inner["flow_limit_packets"], inner["remaining_ratio"]) == (40, 16, 7)
 
 
-#: A policy inside a class that others follow.
+#: A policy inside a class, followed by further classes.
 INSIDE_FIRST = """\
  Serial0/1/0
   Service-policy output: TOP
@@ -218,7 +218,7 @@ INSIDE_FIRST = """\
 
 
 def unindented(text: str) -> str:
-    """Return the lines as a web page or a chat shows them."""
+    """Return the lines without indentation, as a web page or a chat shows them."""
     return "\n".join(line.strip() for line in text.splitlines())
 
 
@@ -283,7 +283,7 @@ def test_configured_numbers_must_be_equal_and_measured_ones_near() -> None:
     assert verdicts(router, colors)["class-default", "exceeded"] == "differs"
 
 
-#: The drops of the queue that both priority classes, or one of them, wait in.
+#: The drops of the queue that both or one of the priority classes use.
 SHARED = """\
  Serial0/1/0
   Service-policy output: TOP
@@ -308,7 +308,7 @@ SHARED = """\
     ("exceeding", "other", "class_name", "lost"),
     [
         (0, "bandwidth 500 kbps", "VOICE", 30.0),
-        # The policer's drops again, and not again.
+        # The drops of the queue include those of the policer, and do not include them.
         (10, "bandwidth 500 kbps", "VOICE", 30.0),
         (40, "bandwidth 500 kbps", "VOICE", 70.0),
         (0, "Priority: 5% (500 kbps), burst bytes 12500, b/w exceed drops: 0", "(priority)", 15.0),
@@ -327,7 +327,7 @@ def test_a_feature_on_one_side_only_is_a_difference() -> None:
     without = NESTED.replace("          bandwidth remaining ratio 7 \r\n", "")
     found = verdicts(router, without)
     assert found["class-default/class-default", "bandwidth remaining ratio"] == "differs"
-    # Routers do not always print a limit.
+    # Some routers do not print a limit.
     silent = NESTED.replace("      queue limit 64 packets\r\n      (queue", "      (queue")
     assert verdicts(router, silent)["class-default", "queue limit"] == "not-comparable"
 
@@ -381,7 +381,7 @@ def test_a_run_is_compared_with_a_router(perhop: Command, tmp_path: Path, saved:
     assert same.code == 0, same.err
     assert "Serial0/1/0, output: WAN" in same.out
     assert "0 differ" in same.out
-    # The same router with another share for DATA.
+    # The same router, but DATA has another share.
     text = BY_NAME["nested"].configuration().replace("bandwidth percent 30", "bandwidth percent 50")
     (tmp_path / "nested.cfg").write_text(text)
     other = perhop("compare", "--router", saved, scenario, "--strict")
@@ -448,7 +448,7 @@ def test_a_configuration_is_compared_under_the_load_of_the_router(perhop: Comman
     (tmp_path / "show.txt").write_text(shown.out)
     same = perhop("compare", "--router", "show.txt", "branch.cfg", *load, "--strict")
     assert same.code == 0, same.out + same.err
-    # The output shows the load; `--load` replaces it.
+    # The output determines the load; `--load` replaces it.
     options = ("--duration", "20s", "-q", "--strict")
     shown_load = perhop("compare", "--router", "show.txt", "branch.cfg", *options)
     assert shown_load.code == 0, shown_load.out + shown_load.err

@@ -1,4 +1,4 @@
-"""Output and rates of real routers: perhop resolves and simulates the same."""
+"""Output and rates of real routers: perhop computes and simulates the same values."""
 
 from __future__ import annotations
 

@@ -18,10 +18,10 @@ from perhop import Scenario, _core
 CONFIGURATIONS = ROOT / "tests" / "configurations"
 # Class-maps and policy-maps alone need an interface; of two policies, one is named.
 FRAGMENTS = {"fragment-wan": {"rate": "50Mb/s"}, "fragment-two": {"rate": "50Mb/s", "policy": "UPLINK"}}
-# perhop refuses a switch (test_unsupported_systems.py).
+# The switch is left out, because perhop refuses it (test_unsupported_systems.py).
 FILES = sorted(set(CONFIGURATIONS.glob("*.cfg")) - {CONFIGURATIONS / "catalyst-9300.cfg"})
 
-# The routers on both sides of the one that is inferred from.
+# The neighbors of the router whose configuration is read.
 NEAR, FAR = "near-side", "far-side"
 # A line of the inferred load: class, rate, kind of traffic.
 OFFER = re.compile(r"^  (?P<name>\S.*?) +(?P<above>> )?(?P<rate>[\d.,]+) (?P<unit>[kMG]b/s)  (?P<kind>.+)$")
@@ -29,7 +29,7 @@ UNITS = {"kb/s": 1e3, "Mb/s": 1e6, "Gb/s": 1e9}
 
 
 def offers(said: str) -> dict[str, tuple[float, bool, str]]:
-    """The rate offered to each class, whether it may be more, and the kind, as printed."""
+    """The printed load of each class: rate, whether the rate is a minimum, and kind of traffic."""
     found = {}
     for line in said.splitlines():
         if one := OFFER.match(line):
@@ -167,7 +167,7 @@ interface Tunnel1
 
 
 def test_unapplied_lines_come_first(perhop: Command, tmp_path: Path) -> None:
-    """A trace applies it, so the results of a run for such packets may be wrong."""
+    """A trace applies the line, so the results of a run for such packets may be wrong."""
     (tmp_path / "site.cfg").write_text(NOT_APPLIED)
     ended = perhop("run", "site.cfg", "--duration", "1s")
     first = [line for line in ended.err.partition("inferred: ")[0].splitlines() if "not run: " in line]
@@ -179,7 +179,7 @@ def test_unapplied_lines_come_first(perhop: Command, tmp_path: Path) -> None:
     assert first[3].startswith("not run: the packets of Tunnel1, which GigabitEthernet0/1 classifies by")
     answer = perhop("run", "site.cfg", "--duration", "1s", "--json").json()
     assert [f"not run: {one}" for one in answer["not_looked_at"]] == first
-    # The tunnel's own packets meet a policy below it that the run does not have.
+    # A policy below the tunnel applies to the tunnel's own packets, but is not part of the run.
     ended = perhop("run", "site.cfg", "--interface", "Tunnel1", "--duration", "1s")
     assert "not run: the output policy of GigabitEthernet0/1, through which packets of Tunnel1" in ended.err
     plain = NOT_APPLIED.replace(" crypto map SITE\n", "").replace(" ip access-group 104 in\n", "")
@@ -198,7 +198,7 @@ def test_an_entrance_that_remarks_all_packets_is_not_chosen() -> None:
 
 
 def test_an_entrance_slower_than_the_line_is_not_chosen() -> None:
-    """Ethernet of 10 Mb/s cannot fill FastEthernet."""
+    """An Ethernet interface of 10 Mb/s cannot fill FastEthernet."""
     scenario = Scenario.infer(CONFIGURATIONS / "hub-slow-lan.cfg")
     assert "inferred: traffic from an added interface to FastEthernet1/0" in str(scenario.inferred)
 
@@ -394,7 +394,7 @@ def test_an_assumption_replaces_a_definition(perhop: Command) -> None:
     ended = perhop("run", file, *options)
     assert ended.code == 0, ended.err
     assert {"PARTNERS", "REMOVED", "class-default"} <= set(offers(ended.err))
-    # The command that edits the scenario assumes the same.
+    # The command for editing the scenario contains the same assumptions.
     assert "--assume 'PARTNERS = dscp af21' --assume 'REMOVED = dscp cs1'" in ended.err
     checked = perhop("check", file, *options[2:], "--ignore", "access-list-undefined")
     assert (checked.code, "not ok" in checked.out) == (0, False), checked.out
@@ -491,7 +491,7 @@ def test_the_table_adds_up_on_screen_and_fits_80_columns() -> None:
     names = ["VOICE", "INTERACTIVE-VIDEO", "CRITICAL-DATA", "SCAVENGER", "class-default"]
     assert set(names) <= set(rows)
     for name in names:
-        # Offered, then delivered, the causes of drops, still queued, in flight.
+        # Offered and delivered packets, the causes of drops, queued packets, packets in flight.
         offered, *parts = (int(cell.replace(",", "")) for cell in rows[name])
         assert offered == sum(parts), name
     # Configured and obtained rates are in adjacent columns.

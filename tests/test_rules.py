@@ -1,5 +1,4 @@
-"""The rules of `perhop check`: each finds the fault in the bad example of its page, and no fault in the good
-one."""
+"""The rules of `perhop check`: each reports the bad example of its page, and not the good one."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ from perhop.checking import Finding, check_file
 from perhop.network.findings import between_devices
 from perhop.rules import rules
 
-# Rules that no small file can show, and why.
+# Rules without small examples, and the reason.
 WITHOUT_EXAMPLE = {
     "conditions-too-complex": "takes two million nodes",
     "junos-groups-cut": "takes millions of statements",
@@ -68,7 +67,7 @@ def test_there_are_enough_rules_and_each_has_an_example() -> None:
 # Findings about the examples and the papers' configurations, without notes, and why they are true. Examples
 # with priority and no limit, and one with a long ring, name the rule in a comment.
 TRUE_ALARMS = {
-    # Its headlines are not comments.
+    # The headings in this file are not comments.
     "vectors/ios/wred-bottleneck.cfg": {"command-unknown"},
 }
 PAPERS = ("car-wfq", "ef-star", "mred-af", "wred-bottleneck", "drop-precedence")

@@ -81,7 +81,7 @@ def test_a_file_of_another_run(two: tuple[Path, Path], run: Path) -> None:
         before, other = file.read_bytes(), (two[1] / file.name).read_bytes()
         if before != other:
             file.write_bytes(other)
-            # Another run's manifest does not fit any file that differs.
+            # Another run's manifest does not match the files that differ.
             refused(run, "" if file.name == manifest.MANIFEST else file.name)
             file.write_bytes(before)
             swapped += 1

@@ -62,7 +62,7 @@ def test_remains_of_a_killed_writer_are_removed(tmp_path: Path) -> None:
     abandoned.write_text("half of")
     other.write_text("somebody else's")
     with whole_file(tmp_path / "plot.svg") as one, whole_file(tmp_path / "plot.svg") as two:
-        # Neither writer treats the file of the other as abandoned.
+        # No writer treats the file of the other as abandoned.
         one.write_text("one")
         two.write_text("two")
     assert (tmp_path / "plot.svg").read_text() == "one"

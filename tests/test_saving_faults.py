@@ -21,9 +21,9 @@ from perhop import disk, interrupts, manifest
 from perhop.saved import Saved
 from perhop.saving import replace_file, whole_folder
 
-# Everything that touches the disk while a folder is saved.
+# All operations on the disk while a folder is saved.
 OPERATIONS = ("write", "make_folder", "rename", "link", "remove", "remove_folder", "sync", "exchange")
-# More operations than saving the folder of these tests has.
+# More operations than these tests need to save their folder.
 MANY = 100
 
 Operation = Callable[..., Any]
@@ -127,7 +127,7 @@ def test_a_signal_at_every_step(tmp_path: Path, shim: Disk, number: signal.Signa
             assert (ended, found) == ("done", "new")
             break
         assert ended == "stopped", f"the signal at step {step} was lost"
-    # Both sides of the step that matters were reached, and the end.
+    # Stops before and after the decisive step occurred, and complete runs.
     assert seen == {("stopped", "old"), ("stopped", "new"), ("done", "new")}
 
 
@@ -261,7 +261,7 @@ def test_an_error_while_a_file_is_written(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_the_next_writer_completes_an_interrupted_save(tmp_path: Path) -> None:
     save(tmp_path / "out", "old")
-    # Killed while it wrote; killed when it had exchanged the folders; killed between two renames.
+    # Killed while it wrote; killed after the exchange of the folders; killed between two renames.
     (tmp_path / f".out-{1:012x}.new").mkdir()
     (tmp_path / f".out-{1:012x}.new" / "half").write_text("half of")
     save(tmp_path / "other", "older")

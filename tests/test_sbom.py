@@ -82,7 +82,7 @@ def test_the_crates_are_those_that_cargo_builds(document: dict[str, Any]) -> Non
 
 
 def test_a_package_of_two_pages_is_listed_once(document: dict[str, Any]) -> None:
-    # The report has a file of it, and the playground is bundled from its parts.
+    # The report contains a file of ECharts, and the playground bundles parts of it.
     (echarts,) = (one for one in document["components"] if one["name"] == "echarts")
     assert {one["alg"] for one in echarts["hashes"]} == {"SHA-256", "SHA-512"}
 

@@ -46,14 +46,14 @@ def file(tmp_path: Path) -> Path:
 
 
 def bursts(folder: Path) -> Counter[int]:
-    """Return how many full segments were sent at one instant, and how often, after the first 200 ms."""
+    """Count bursts by their number of full segments sent at one instant, after the first 200 ms."""
     sent = pl.read_parquet(folder / "packets.parquet").filter(
         (pl.col("sent_s") > 0.2) & (pl.col("bytes") == 1500)
     )
     return Counter(sent.group_by("sent_s").len()["len"].to_list())
 
 
-# Bursts are looked for in the list of packets of one run.
+# Bursts are counted in the list of packets of one run.
 ONE = ("--replications", "1")
 
 

@@ -19,7 +19,7 @@ SWITCH = ROOT / "tests" / "configurations" / "catalyst-9300.cfg"
 
 
 def port_of(switch: Any) -> dict[str, Any]:
-    """Return the queueing of the first port of a switch: its two queues without a policy."""
+    """Return the queueing of the first port of a switch: two queues, because it has no policy."""
     port = switch["ports"][0]
     classes = []
     for queue, match in zip(port["queues"], [{"dscp": ["cs4", "cs6", "cs7"]}, None], strict=True):

@@ -13,7 +13,7 @@ from conftest import ROOT, Command
 from routers import ROUTERS, Router
 
 BY_NAME = {router.name: router for router in ROUTERS}
-# Actions of policers that Cisco's parser knows; it skips other actions.
+# Actions of policers that Cisco's parser supports; it skips other actions.
 KNOWN_ACTIONS = {"transmit", "drop", "set-dscp-transmit", "set-qos-transmit"}
 
 
@@ -74,7 +74,7 @@ class Expected:
         return found
 
     def queue(self, counters: dict[str, Any]) -> dict[str, Any]:
-        # Its expression for the first of the two lines does not know flowdrops.
+        # The parser's expression for the first of the two lines does not support flowdrops.
         depth = {
             "queue_depth": counters["depth_packets"],
             "total_drops": counters["dropped_packets"],
@@ -126,7 +126,7 @@ class Expected:
         if len(lines) > 1 and counted["packets"]:
             return {}
         stats: dict[str, Any] = dict(counted)
-        if at["load_interval_s"] % 60 == 0:  # it does not know the rate of a line over seconds
+        if at["load_interval_s"] % 60 == 0:  # the parser does not support the rate of a line over seconds
             offered = thousands(config["counters"]["offered_bps"])
             stats["rate"] = {"interval": at["load_interval_s"], "offered_rate_bps": offered}
         return {"match_stats": dict.fromkeys(self.matches(config), stats)}
@@ -160,7 +160,7 @@ class Expected:
                 }
             elif priority["kind"] == "strict":
                 found["priority"] = {"type": "Strict", "exceed_drops": exceed}
-            # Cisco's parser does not know a priority in kb/s.
+            # Cisco's parser does not support a priority in kb/s.
             if priority["has_level"]:
                 found["priority_level"] = priority["level"]
         if fair := config["fair_queue"]:
@@ -180,7 +180,7 @@ class Expected:
             found |= {"cir_bc_bytes": config["bc_bytes"]}
             found |= {"pir_bps": config["pir_bps"], "pir_be_bytes": config["be_bytes"]}
         elif config["colors"] == 3:
-            # Its name for the committed burst where both are on a line.
+            # The parser's name for the committed burst if both bursts are on one line.
             found |= {"pir_bc_bytes": config["bc_bytes"], "cir_be_bytes": config["be_bytes"]}
         else:
             found |= {"cir_bc_bytes": config["bc_bytes"]}
@@ -242,7 +242,7 @@ def test_the_parser_notices_a_line_that_is_wrong(run: Any) -> None:
 
 
 def test_the_counters_match_the_run(run: Any) -> None:
-    """Voice is a class, a queue and a source: three tables and the text agree on it."""
+    """Voice is a class, a queue and a source: three tables and the text have the same numbers."""
     router = BY_NAME["llq"]
     _, document = run(router, "--seed", "7")
     [interface] = document["interfaces"]
@@ -350,9 +350,9 @@ def test_rates_rise_over_the_load_interval(run: Any) -> None:
     settled, packets = offered()
     started, same_packets = offered("--after", "30s")
     assert packets == same_packets
-    # One time constant after the start, 1 - 1/e of it.
+    # One time constant after the start, the average has reached 1 - 1/e of its final value.
     assert started == pytest.approx(settled * 0.6321, rel=1e-3)
-    # The router looks every five seconds.
+    # The router samples every five seconds.
     assert offered("--after", "4s")[0] == 0
 
 
@@ -486,7 +486,7 @@ def test_limiters_have_their_counters(perhop: Command, tmp_path: Path) -> None:
 
 
 def test_limiters_of_arriving_packets_have_counters(perhop: Command, tmp_path: Path) -> None:
-    """The output also has the input side, and an interface without a limiter."""
+    """The output also contains the input side, and an interface without a limiter."""
     (tmp_path / "edge.cfg").write_text(LIMITED.replace("rate-limit output", "rate-limit input"))
     found = perhop("show", "interfaces", "rate-limit", "edge.cfg", "--duration", "10s", "--json").json()
     assert {one["side"] for one in found["limiters"]} == {"input"}

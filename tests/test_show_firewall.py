@@ -1,4 +1,4 @@
-"""`perhop show firewall` and `show interfaces extensive`: genie reads them, and so does a comparison."""
+"""`perhop show firewall` and `show interfaces extensive`: genie and a comparison read them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import genie_parser
 from conftest import Command
 from perhop.show.output import read
 
-# The policer drops data; the filter at the exit has counters of its own.
+# The policer drops data; the output filter has its own counters.
 ROUTER = """\
 set chassis network-services enhanced-ip
 set interfaces ge-0/0/0 unit 0 family inet address 10.1.0.1/24

@@ -166,7 +166,7 @@ def test_the_output_is_compared_with_a_run_under_its_load(
     output = tmp_path / "show.txt"
     output.write_text(perhop("show", "interfaces", "queue", router, *SHORT).out)
     assert read(output.read_text())["commands"] == ["interfaces queue"]
-    # The run measures other seconds of another traffic: packets at regular intervals.
+    # The run measures another interval and other traffic: packets at regular intervals.
     ended = perhop(
         "compare", "--router", output, router, "--duration", "6s", "--percent", "10", "--json", "-q"
     )

@@ -67,7 +67,7 @@ BUSY = ("--load", "busy")
 
 
 def test_linux_is_compared_with_a_run(perhop: Command, tmp_path: Path) -> None:
-    """`perhop compare --router` accepts the output of tc as well as a router's."""
+    """`perhop compare --router` accepts the output of tc like the output of a router."""
     for name, option in (("qdisc", "qdisc"), ("class", "class"), ("both", "qdisc")):
         text = perhop("show", option, UPLINK, "eth1", *SHORT).out
         if name == "both":
@@ -81,14 +81,14 @@ def test_linux_is_compared_with_a_run(perhop: Command, tmp_path: Path) -> None:
     (tmp_path / "slower.txt").write_text(text.replace("rate 1900Kbit", "rate 950Kbit"))
     other = perhop("compare", "--router", "slower.txt", UPLINK, *SHORT, *BUSY, "--strict")
     assert other.code == 4, other.err
-    # The load of the output needs the time over which it counted.
+    # The load of the output depends on the time over which the device counted.
     without = perhop("compare", "--router", "class.txt", UPLINK, *SHORT)
     assert (without.code, "the output has counters but no rates" in without.err) == (2, True)
     counted = perhop("compare", "--router", "class.txt", UPLINK, *SHORT, "--over", "1s")
     assert counted.code == 0, counted.err
 
 
-# Numbers that only the kernel has: users of a device, times over a limit, packets lent and borrowed, tokens.
+# Numbers that only the kernel has: users of a device, times above a limit, packets lent and borrowed, tokens.
 OF_THE_KERNEL = re.compile(r" refcnt \d+| overlimits \d+|^ lended: .*\n|^ tokens: .*\n", re.MULTILINE)
 COUNTERS = re.compile(r"^ (?:Sent|backlog) .*$|direct_packets_stat \d+", re.MULTILINE)
 
@@ -111,7 +111,7 @@ def test_the_layout_matches_the_kernel(perhop: Command, tmp_path: Path) -> None:
 
 
 def _objects(text: str) -> set[str]:
-    """Return the disciplines or classes of an output without counters: kernels list them in any order."""
+    """Return the disciplines or classes of an output without counters: kernels print them in any order."""
     lines = [line for line in text.splitlines() if not line.startswith("#")]
     text = OF_THE_KERNEL.sub("", "\n".join(lines) + "\n")
     text = COUNTERS.sub(lambda found: re.sub(r"\d+", "N", found[0]), text)

@@ -1,4 +1,4 @@
-"""Names, assumptions and configurations that earlier ended in internal errors, and requests of strangers."""
+"""Names, assumptions and configurations that earlier caused internal errors, and hostile requests."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ CLAIMS = {
     "car-wfq-tcp.drop-costs": "partly",
     "car-wfq-tcp.counters": "partly",
 }
-# Figures that are not within a quarter of the published ones, each with its reason in the README.
+# Figures that differ from the published ones by more than a quarter; the README explains each.
 DIFFER = {
     ("scenario-1", "10", "udp", "priority_mbps"),
     ("scenario-1", "20", "udp", "priority_mbps"),
@@ -46,12 +46,12 @@ def test_a_deep_ring_starves_a_connection(perhop: Command) -> None:
     # With a short ring, the class gets its guarantee: 1.27 Mb/s of payload.
     assert starved("ring-of-5") > 1.1
     assert starved("ring-of-40") > 10 * starved("nothing") * 0.9
-    # The throughput is the window divided by the round trip: half the window, half the throughput.
+    # The throughput is the window divided by the round-trip time: half the window gives half the throughput.
     assert starved("half-the-window") == pytest.approx(starved("nothing") / 2, rel=0.1)
     assert starved("twice-the-window") == pytest.approx(starved("nothing") * 2, rel=0.1)
     assert starved("queue-limit-of-10") == starved("nothing")
     assert points["mechanism", "exceeding_percent", "nothing", "1"] == 0
-    # "The queue-limit parameter is not relevant": with a deep ring, and only with one.
+    # "The queue-limit parameter is not relevant" is true only with a deep ring.
     deep, shallow = (
         [points["queue-limit", "tcp_mbps", ring, limit] for limit in ("1", "10", "64")]
         for ring in ("1024", "40")

@@ -1,4 +1,4 @@
-"""Studies as they are written: listed, shown, refused where something is unanswered."""
+"""Definitions of studies: listed, shown, and refused if a part is missing."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_showing_a_study_executes_nothing_of_it(perhop: Command, study: Path, pr
     ended = perhop("study", "show", study)
     assert ended.code == 0 and "slow.half" in ended.out
     assert not (study / "executed").exists()
-    # Running it does, and only then are missing functions found.
+    # Only a run of the study finds missing functions.
     ended = perhop("study", "run", study)
     assert ended.code == 2 and "no function" in ended.err
     assert (study / "executed").exists()

@@ -44,7 +44,7 @@ def test_rows_without_precedence(perhop: Command) -> None:
     verdicts = {claim["id"]: claim["verdict"] for claim in report["claims"]}
     assert verdicts == dict.fromkeys(CLAIMS, "not-comparable") | {"drop-precedence.none-starves": "agrees"}
     two, three = figures(report, "2:none"), figures(report, "3:none")
-    # One experiment, printed twice.
+    # Two tables print the same experiment.
     assert {key: one["measured"] for key, one in two.items()} == {
         key: one["measured"] for key, one in three.items()
     }
@@ -105,7 +105,7 @@ def test_the_published_results(perhop: Command, tmp_path: Path) -> None:
 @needs("ns")
 @pytest.mark.parametrize("plain", [True, False])
 def test_ns2_finds_the_same_without_precedence(plain: bool) -> None:
-    """The rows without precedence, 128 kb/s: ns-2's plain TCP and RED, and the study's."""
+    """The rows without precedence, 128 kb/s: ns-2's plain TCP and RED agree with the study."""
     sink, wait = ("TCPSink", "true") if plain else ("TCPSink/DelAck", "false")
 
     def by_ns2(seed: int) -> list[float]:

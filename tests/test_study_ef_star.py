@@ -87,7 +87,7 @@ def test_the_ring_meets_the_readings_of_the_router(perhop: Command) -> None:
         for figure, error in zip(figures, errors, strict=True)
         if abs(error) > 0.15 * figure["published"]
     ]
-    # 0.23 ms for 0.20, which the plot shows to within 0.075.
+    # 0.23 ms instead of 0.20; the plot shows values to within 0.075.
     assert off == [("router_ipdv_ms", "100")]
     (error,) = [error for figure, error in zip(figures, errors, strict=True) if is_ipdv_behind(figure, "100")]
     assert abs(error) < 0.05
@@ -145,7 +145,7 @@ def is_ipdv_behind(figure: Figure, size: str) -> bool:
 
 @pytest.mark.touched
 def test_the_ratio_of_rfc_2598(perhop: Command) -> None:
-    """The 90th percentiles of table 2 fall from 1.03 to 1.5 and then no more, for both sizes."""
+    """The 90th percentiles of table 2 decrease only from 1.03 to 1.5, for both sizes."""
     ended = perhop(
         "study", "run", "ef-star", "--only", "rfc2598-2", "--no-sensitivity", "--replications", "2", "--json"
     )

@@ -9,13 +9,13 @@ from conftest import Command
 
 @pytest.mark.touched
 def test_a_single_queue_with_rfc_3168_marks(perhop: Command) -> None:
-    """Prague in one queue with others: scenario 6."""
+    """Prague shares one queue with other flows: scenario 6."""
     arguments = ("--only", "s6", "--no-sensitivity", "--replications", "1", "--json")
     ended = perhop("study", "run", "l4s-tests", *arguments)
     assert ended.code in (0, 4), ended.err
     shares = [one for one in ended.json()["figures"] if one["metric"] == "first_percent"]
     assert len(shares) == 16
-    # Before PIE, Reno with ECN has a point or two more than that, by chance within 5 points.
+    # With PIE, Reno with ECN has one or two points more, by chance up to 5 points.
     missed = [one["case"] for one in shares if one["verdict"] != "agrees"]
     assert [(one["queue"], one["second"]) for one in missed] in ([], [("pie", "reno-ecn")]), missed
 

@@ -1,4 +1,4 @@
-"""`perhop study live`: which cases run on real packets, and that they are the study's own."""
+"""`perhop study live`: the cases that run on real packets are those of the study."""
 
 from __future__ import annotations
 

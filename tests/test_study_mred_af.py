@@ -127,7 +127,7 @@ def test_the_data_of_figure_4_exist(perhop: Command, tmp_path: Path) -> None:
     assert {row["precedence"] for row in green} == {0}
     assert {row["precedence"] for row in yellow} == {1}
     assert all(row["deciding_average"] == row["average"] for row in green)
-    # Green's average is added to yellow's or not, nothing in between; both happen.
+    # Green's average is added to yellow's completely or not at all; both occur.
     added = [two["deciding_average"] - two["average"] for two in yellow]
     assert all(
         more == pytest.approx(one["average"], abs=1e-6) or more == 0

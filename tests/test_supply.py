@@ -85,7 +85,7 @@ def test_every_python_package_has_its_hash_and_none_is_installed_without() -> No
     makefile = (ROOT / "Makefile").read_text()
     installs = [line for line in makefile.splitlines() if re.match(r"\t\S.*pip install", line)]
     assert len(installs) >= 3
-    # The wheel that the tree was built into has no hash, and brings no other package.
+    # The wheel built from the tree has no hash, and installs no other package.
     assert [line for line in installs if "--require-hashes -r" not in line and "--no-deps" not in line] == []
 
 

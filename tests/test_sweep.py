@@ -215,7 +215,7 @@ def test_the_command_draws_the_requested_plots(perhop: Command, scenario: Path, 
     ended = perhop(*line, *(word for one in asked for word in ("--plot", one)), "--series", offered)
     assert ended.code == 0, ended.err
     for name in ("delay_p99.svg", "heat.svg", "parallel.html", "front.png"):
-        # One file for each class where there are several charts.
+        # If there are several charts, each class has a file.
         assert (tmp_path / name).stat().st_size > 1000, name
     plotted = perhop("plot", "delay_p99", "out", "--series", offered, "-o", "again.svg")
     assert plotted.code == 0, plotted.err
@@ -255,7 +255,7 @@ def test_the_report_maps_two_parameters_of_three(perhop: Command, scenario: Path
     assert perhop(*two, "--set", "seed=1,2", "-o", "three").code == 0
     assert {one.kind for one in Swept(tmp_path / "three").charts} == {"parallel"}
     assert "Dropped of steady over" in page([tmp_path / "two"])
-    # Points that are drawn at random are not cells.
+    # Randomly drawn points are not cells of a grid.
     drawn = [
         *two[:2],
         "--set",

@@ -1,4 +1,4 @@
-"""A sweep's folder: it grows, is read meanwhile, survives its writer, and is the same for every engine."""
+"""A sweep's folder: it grows, can be read meanwhile, survives its writer, and is equal for all engines."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_the_folder_is_the_same_for_every_engine(scenario: Path, whole: Sweep, t
 
 
 def test_a_killed_sweep_keeps_all_reported_points(scenario: Path, tmp_path: Path) -> None:
-    """kill -9 at several instants: the existing parts are whole, and the same command continues."""
+    """kill -9 at several instants: the existing parts are complete, and the same command continues."""
     values = {"seed": "1:200:1", "duration": "10s"}
     code = (
         "import sys, perhop\n"
@@ -117,7 +117,7 @@ def test_other_programs_read_it_while_it_grows(scenario: Path, tmp_path: Path) -
 
 
 def test_an_orphaned_part_is_simulated_again(scenario: Path, tmp_path: Path) -> None:
-    """A writer killed between the tables of its points and the table of points."""
+    """The writer is killed after the tables of its points and before the table of points."""
     with pytest.raises(OSError, match="the machine is gone"):
         library.sweep(scenario, VALUES, engine=Dying(), output=tmp_path / "out")
     for path in (tmp_path / "out" / POINTS).iterdir():
@@ -187,7 +187,7 @@ def test_points_that_fail_do_not_stop_the_others(perhop: Command, scenario: Path
 def test_a_full_disk_keeps_existing_parts(
     scenario: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Needs the right to mount a file system of 200 kB, which has room for several parts."""
+    """The test needs the right to mount a file system of 200 kB, which has space for several parts."""
     monkeypatch.setattr("perhop.sweeping.growing._LONGEST_S", 0.0)
     small = tmp_path / "small"
     small.mkdir()

@@ -1,4 +1,4 @@
-"""Plots of sweeps from a tidy frame: the right numbers on them, in both renderers."""
+"""Plots of sweeps from a tidy frame: both renderers show the right numbers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ UNITS = {"burst": "bytes"}
 
 
 def rows(points: Sequence[dict[str, Any]], half: float | None = 0.1) -> pl.DataFrame:
-    """Voice has 1 Mb/s at most, bulk the rest; delays fall with the rate and rise with the burst."""
+    """Voice gets at most 1 Mb/s, bulk all other bandwidth; delay falls with rate and rises with burst."""
     found = []
     for number, point in enumerate(points):
         rate, burst = point["links.1.rate"], point.get("burst", 1000)

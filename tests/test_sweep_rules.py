@@ -82,7 +82,7 @@ def test_widths_have_units() -> None:
 
 
 def test_common_random_numbers_make_differences_sharper(scenario: Path) -> None:
-    """Paired by replication, as by hand; with seeds of their own, points differ by noise as well."""
+    """Pairing by replication, calculated by hand; with separate seeds, points also differ by noise."""
     values = {RATE: "8Mb/s,8.5Mb/s", "duration": "5s"}
     common, own = (
         library.sweep(scenario, values, replications=8, independent=independent)

@@ -32,7 +32,7 @@ interface GigabitEthernet1/0/2
 interface TenGigabitEthernet1/0/1
  mls qos trust dscp
 """
-#: Frames of 1518 bytes take six units of 256 bytes.
+#: A frame of 1518 bytes occupies six units of 256 bytes.
 UNITS, FRAME = 6, 1518
 UNITS_OF_PORT = 1000
 PLATFORM = ("--platform", f"catalyst-mls,port-units={UNITS_OF_PORT}")
@@ -101,7 +101,7 @@ def means(document: dict[str, Any], column: str) -> dict[str, float]:
 
 
 def test_a_burst_loses_what_the_thresholds_say(perhop: Command, switch: Path) -> None:
-    """A burst at ten times the rate: one frame leaves for ten that arrive, or less from a shaped queue."""
+    """A burst at ten times the rate: one frame leaves for every ten arrivals; fewer leave a shaped queue."""
     burst = "microburst(10Gb/s->1Gb/s, 4 MB)"
     found = run(perhop, switch, "--interface", "gi1/0/1", *PLATFORM, "--traffic", burst)
     frames = -(-4_000_000 // FRAME)
@@ -136,7 +136,7 @@ def test_a_common_pool_may_be_given(perhop: Command, switch: Path) -> None:
 
 
 def test_queues_share_the_rate_by_their_weights(perhop: Command, switch: Path) -> None:
-    """Queue 1 is shaped to 100 Mb/s; the others share the rest by 10, 60 and 20."""
+    """Queue 1 is shaped to 100 Mb/s; the others share the remaining rate by weights of 10, 60 and 20."""
     rates = perhop("rates", switch, "--interface", "gi1/0/1", "--json").json()
     text = json.dumps(rates)
     assert "queue 3" in text
@@ -169,7 +169,7 @@ def test_trust_and_its_consequences_are_checked(perhop: Command, switch: Path) -
     assert "no port trusts its packets" in found
     switch.write_text(SWITCH)
     shaped = " ".join(perhop("check", switch).out.split())
-    # Gi1/0/1 has a line of its own.
+    # Gi1/0/1 has its own line.
     assert "the queue of dscp ef sends at most 40000 kb/s on GigabitEthernet1/0/2" in shaped
     words = ["--out", "gi1/0/1", "--packet", "udp 10.1.1.1:16384 > 10.2.2.2:16384 dscp ef len 200"]
     traced = " ".join(perhop("trace", switch, *words).out.split())

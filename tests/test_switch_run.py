@@ -1,4 +1,4 @@
-"""Configurations of UADP switches run: the limits are those of `perhop buffers`, and drops have causes."""
+"""Runs of UADP switches: their limits equal those of `perhop buffers`, and drops have causes."""
 
 from __future__ import annotations
 
@@ -119,7 +119,8 @@ def test_a_burst_loses_what_the_table_says(perhop: Command, switch: Path, arriva
     [port] = [one for one in switch_memory(switch)["ports"] if one["interface"] == "GigabitEthernet1/0/1"]
     rate = 10 if "10" in arrival or senders == 2 else 5
     for queue in port["queues"]:
-        # The first packet of BULK has af11, the last threshold. One frame leaves for `rate` that arrive.
+        # The first packet of BULK has af11, the last threshold. One frame leaves for every `rate` that
+        # arrive.
         room = queue["thresholds"][-1]["units"] // UNITS
         lost = max(0.0, frames * (1 - 1 / rate) - room)
         # The frame in transmission, and the rounding of both rates.
@@ -178,7 +179,7 @@ def test_a_small_pool_drops_by_the_pool(perhop: Command, switch: Path) -> None:
 
 
 def test_hot_ports_share_the_pool(perhop: Command, switch: Path) -> None:
-    """Frames of two ports with equal bursts fill the 600 units together, those of one port alone."""
+    """Equal bursts of two ports fill the 600 units together; the burst of one port fills them alone."""
     switch.write_text(SWITCH + "interface GigabitEthernet1/0/3\n")
     burst = "microburst(4x1Gb/s, 300 kB, class=others, also=gi1/0/3)"
     arguments = (switch, "--interface", "gi1/0/2", "--platform", "c9300,shared-units=600", "--traffic")
@@ -195,7 +196,7 @@ def test_hot_ports_share_the_pool(perhop: Command, switch: Path) -> None:
 
 
 def test_ports_of_a_scenario_share_the_pool(perhop: Command, switch: Path) -> None:
-    """A configuration with two links out: the reports of the ports name one pool."""
+    """A configuration with two output links: the reports of the ports name one pool."""
     pools = [
         port["output"]["queueing"]["memory"]["pool"]
         for port in checked(SWITCH)["router"]["ports"]

@@ -126,7 +126,7 @@ def test_force_moves_foreign_files_aside(
     assert everything(tmp_path / "out.old-2") == before
     assert (tmp_path / "out" / "one.txt").read_text() == "later"
     assert (everything(tmp_path / "out.old-1"), leftovers(tmp_path)) == ({}, [])
-    # A folder with only perhop's files is replaced, with or without force.
+    # A folder that contains only perhop's files is replaced, with or without force.
     save(tmp_path / "out", "last", force=True)
     assert not (tmp_path / "out.old-3").exists()
 
@@ -173,7 +173,7 @@ def test_a_file_added_during_the_save_is_kept(tmp_path: Path, monkeypatch: pytes
     swap = disk.exchange
 
     def late(one: Path, other: Path) -> bool:
-        # The next call after the check of the folder.
+        # The test runs the next call after the check of the folder.
         (other / "notes.txt").write_text("mine")
         return swap(one, other)
 
@@ -349,7 +349,7 @@ def test_plots_in_the_folder_are_part_of_the_results(perhop: Command, scenario: 
         "throughput=plot.svg",
     ]
     for _ in range(2):
-        # The second time, the plot of the first is replaced with the rest.
+        # In the second run, the plot of the first run is replaced with the results.
         ended = perhop(*line)
         assert ended.code == 0, ended.err
         assert "written to out/queue.svg" in ended.err

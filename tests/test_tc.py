@@ -80,7 +80,7 @@ def test_json_of_tc_is_read_under_any_file_name(tmp_path: Path, perhop: Command,
     assert ended.code == 1
     (found,) = ended.json()["files"]
     assert found["platform"]["profile"] == "linux"
-    # Both are in one line; the message names their numbers.
+    # Both faults are in one line; the message names their numbers.
     assert [(one["line"], one["rule"]) for one in found["findings"]] == [(2, "tc-command-refused")]
     assert "did you mean `limit`?" in found["findings"][0]["message"]
     buffer = found["router"]["ports"][0]["output"]["queueing"]["classes"][0]["buffer"]
@@ -102,7 +102,8 @@ def test_json_of_this_machine_is_its_text(tmp_path: Path) -> None:
             "fq_codel limit 400",
             "cake bandwidth 20mbit diffserv4 ack-filter",
         ):
-            # Kernels may lack a discipline: then there is the one before, which is as good.
+            # A kernel may lack a discipline. The previous discipline then remains, which suffices for the
+            # test.
             replace = near.within("tc", "qdisc", "replace", "dev", "near0", "root", *words.split())
             subprocess.run(replace, capture_output=True, check=False)
             texts = [near.run("tc", *options, "-s", "-d", "qdisc", "show") for options in ([], ["-j"])]
@@ -133,7 +134,7 @@ def test_a_class_without_a_slope_of_link_sharing_leaves_the_rest(tmp_path: Path,
     )
     ended = perhop("init", "hfsc", "--from", "hfsc.tc", "--load", "overload")
     assert ended.code == 0, ended.err
-    # A class that is sure of nothing is offered 1 % of the line.
+    # A class without a guarantee is offered 1 % of the line.
     assert "1:2  > " in ended.err and "1:2  > 0 kb/s" not in ended.err
 
 
@@ -196,7 +197,7 @@ def test_policies_survive_a_conversion_through_tc(tmp_path: Path) -> None:
 
 
 def test_commands_of_convert_are_read_whole() -> None:
-    """No option that perhop writes is unknown to it or refused."""
+    """perhop reads every option that it writes."""
     for file in WITH_POLICIES[:40]:
         for interface in {one.interface for one in read_source(file).attached}:
             text = convert.convert(file, to="tc", interface=interface).text
@@ -208,7 +209,7 @@ def test_commands_of_convert_are_read_whole() -> None:
 
 @needs_tc
 def test_tc_accepts_the_commands_that_perhop_accepts() -> None:
-    """Each option with right and wrong values: the program's own verdict."""
+    """For valid and invalid values of each option, perhop agrees with the program."""
     near = Namespace()
     try:
         near.run("ip", "link", "add", "near0", "type", "veth", "peer", "name", "far0")

@@ -190,7 +190,7 @@ def test_schedulers_of_linux_are_read_back_completely(kind: str) -> None:
 def _shares(queueing: Mapping[str, Any]) -> Iterator[Any]:
     for one in queueing["classes"]:
         share = one.get("share") or {}
-        # The written values are the defaults of Linux (q_htb.c): bursts of a packet, the first level.
+        # The written values are the defaults of Linux (q_htb.c): a burst of one packet, the first level.
         usual: dict[str, Any] = {}
         if share.get("rate"):
             usual = {"burst": "1600B", "ceil-burst": "1600B", "level": 0, "ceil": share["rate"]}
@@ -212,7 +212,7 @@ def test_a_second_conversion_changes_nothing(tmp_path: Path) -> None:
             texts = [file.read_text() for file in (first, second)]
             (left,), (right,) = (checked(text, "linux")["router"]["ports"] for text in texts)
             found = list(_between(left["output"], right["output"]))
-            # The second time the bursts of Linux are written out.
+            # The second conversion writes out the bursts of Linux.
             found = [one for one in found if not (one[0].endswith("burst") and one[1] == "nothing")]
             assert not found, f"{path.name}, {one.where}: {found[:4]}"
             met += 1

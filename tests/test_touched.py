@@ -41,7 +41,7 @@ def test_the_lists_of_long_tests_are_the_files_with_such_tests() -> None:
     named = {test for entry in MAP for test in entry.get("touched", [])}
     marks = re.compile(r"mark\.touched\b|[= ]touched\(")
     marked = {test for test in TESTS if marks.search((ROOT / test).read_text(encoding="utf-8"))}
-    # These name the marker without using it.
+    # These files name the marker but do not use it.
     assert named == marked - {"tests/test_tiers.py", f"tests/{Path(__file__).name}"}
 
 

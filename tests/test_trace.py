@@ -1,4 +1,4 @@
-"""`perhop trace`: a packet's way through policies, packets of a capture by class, and packets for classes."""
+"""`perhop trace`: paths of a packet through policies, packets of a capture by class, packets for a class."""
 
 from __future__ import annotations
 

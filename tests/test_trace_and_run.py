@@ -9,7 +9,7 @@ import pytest
 
 from traced_runs import CODEPOINTS, SLOW, Language, drawn
 
-#: Runs of 20 in which a conditioner drops packets, at least.
+#: The minimum number of runs, of 20, in which a conditioner drops packets.
 LEAST_DROPPING = 5
 ROUTER = Language("router.cfg", "GigabitEthernet0/0", "GigabitEthernet0/1")
 DEVICE = Language("router.tc", "eth0", "eth1", {"at": "eth0", "out": "eth1"})
@@ -44,7 +44,7 @@ def actions(draw: random.Random, side: str) -> list[str]:
 
 
 def configuration(draw: random.Random) -> str:
-    """Return a router with random policies on both sides of its way."""
+    """Return a router with random policies on input and output."""
     lines = ["version 15.4", *LISTS.splitlines()]
     names = [f"C{number}" for number in range(4)]
     for name in names:

@@ -177,7 +177,7 @@ def test_an_unknown_destination_is_reported_with_the_chosen_output(answer: Any, 
 
 
 def test_routes_of_another_table_do_not_count(answer: Any) -> None:
-    """A sibling of routing: the table of the entrance decides."""
+    """The VRF of the input port decides."""
     text = EDGE.replace(
         "interface GigabitEthernet0/1\n", "interface GigabitEthernet0/1\n vrf forwarding RED\n"
     )
@@ -234,7 +234,7 @@ def test_the_port_below_a_tunnel_sees_the_outer_header(
 
 
 def test_the_ds_field_of_a_tunnel_is_copied_from_the_inner_packet(answer: Any) -> None:
-    """A sibling of the hidden header: the copied field still classifies."""
+    """The inner header is hidden, but the copied field still classifies."""
     for mode in ("", " tunnel mode ipip\n", " tunnel mode ipsec ipv4\n"):
         text = TUNNEL.replace(" tunnel source", f"{mode} tunnel source")
         path = answer(text, "tcp 10.0.1.5:40000 > 3.3.3.3:23 dscp ef")["paths"][0]
@@ -242,7 +242,7 @@ def test_the_ds_field_of_a_tunnel_is_copied_from_the_inner_packet(answer: Any) -
 
 
 def test_a_tunnel_whose_other_end_is_learned_is_stated(answer: Any) -> None:
-    """A sibling of the tunnel: the port is that of the source, and the unknown fields are listed."""
+    """The output is the port of the tunnel's source, and the unknown fields are listed."""
     text = TUNNEL.replace(" tunnel destination 192.168.23.3\n", " tunnel mode gre multipoint\n")
     found = answer(text, "tcp 10.0.1.5:40000 > 3.3.3.3:23 dscp ef")
     assert found["paths"][0]["leaves"] == "GigabitEthernet0/1"
@@ -250,7 +250,7 @@ def test_a_tunnel_whose_other_end_is_learned_is_stated(answer: Any) -> None:
 
 
 def test_unknown_fields_of_an_outer_packet_are_listed(answer: Any) -> None:
-    """Its length under encryption, and the access list of the port below, which platforms apply or do not."""
+    """The length after encryption is listed, and the port's access list, which some platforms apply."""
     packet = "tcp 10.0.1.5:40000 > 3.3.3.3:23 dscp ef"
     assert answer(TUNNEL, packet)["not_looked_at"] == []
     attached = " service-policy output PORT\n"
@@ -286,7 +286,7 @@ def test_the_output_class_follows_from_input_marks(answer: Any) -> None:
 
 
 def test_the_output_class_follows_from_a_group_set_on_input(answer: Any) -> None:
-    """A sibling of marking: a mark that does not leave the device."""
+    """The group is a mark that does not leave the device."""
     text = MARKING.replace("set dscp af41", "set qos-group 3").replace(
         "class-map match-any VOICE\n",
         "class-map match-any GROUP\n match qos-group 3\nclass-map match-any VOICE\n",

@@ -91,7 +91,7 @@ def test_classes_that_are_not_in_the_file_have_no_traffic(
 
 
 def test_a_rate_of_greedy_tcp_is_explained(perhop: Command, router: Path, tmp_path: Path) -> None:
-    """Greedy TCP has no rate: with a rate, another kind of TCP offers it, and the run reports that."""
+    """Greedy TCP has no rate: if a rate is given, another kind of TCP offers it, and the run reports this."""
     rows = "class,rate,kind\nERP,500kb/s,greedy\nVOICE,100kb/s,voice\nclass-default,,tcp\n"
     ended = perhop("run", router, "--duration", "2s", "--traffic", given(tmp_path, rows))
     assert ended.code == 0, ended.err
@@ -116,7 +116,7 @@ interface FastEthernet0/0
 
 
 def test_one_connection_shows_what_a_small_burst_costs(perhop: Command, tmp_path: Path) -> None:
-    """Several connections fill a limit that a single one does not."""
+    """Several connections fill a limit that a single connection does not fill."""
     obtained = {}
     for burst in (6_000, 94_000):
         (tmp_path / "edge.cfg").write_text(POLICED.format(burst=burst))
@@ -205,8 +205,8 @@ def test_a_missing_file_is_one_error(perhop: Command, router: Path, tmp_path: Pa
     assert "is neither text in UTF-8 nor a capture" in perhop("run", router, "--traffic", binary).err
 
 
-# The same flows in the words of several collectors: voice 60 kB, ERP 120 kB, web 30 kB in ten seconds, and
-# an answer that does not leave via the WAN.
+# The same flows in the formats of several collectors: voice 60 kB, ERP 120 kB, web 30 kB in ten seconds, and
+# a reply that does not leave via the WAN.
 PLAIN = """\
 src,dst,proto,sport,dport,dscp,bytes,packets,first,last
 10.1.0.20,10.9.7.7,17,20000,20002,46,60000,300,0,10
@@ -310,7 +310,7 @@ def pcap() -> bytes:
 
 
 def pcapng() -> bytes:
-    # Section, interface of raw IP packets with times in nanoseconds, packets.
+    # A section header, an interface of raw IP packets with times in nanoseconds, and packets.
     found = struct.pack("<IIIHHqI", 0x0A0D0D0A, 28, 0x1A2B3C4D, 1, 0, -1, 28)
     found += struct.pack("<IIHHI", 1, 32, 101, 0, 65535) + struct.pack("<HHB3xHHI", 9, 1, 9, 0, 0, 32)
     for time, data, length in sorted(PACKETS, key=lambda one: one[0]):

@@ -13,7 +13,7 @@ from perhop import Results, Scenario
 from perhop.errors import InvalidInputError
 from perhop.show.output import sampled, shown
 
-#: Packets and rates of the same traffic differ by less than this part.
+#: Packets and rates of the same traffic differ by less than this fraction.
 RATE = 0.02
 #: Percentage points.
 DROPS = 2.0

@@ -68,7 +68,7 @@ def test_wred_is_tuned_to_shares_and_its_lines_give_them(perhop: Command, tmp_pa
 
 @pytest.mark.parametrize("varied", ["160:600:8", "160:1400"])
 def test_the_lowest_rate_found_is_the_lowest_of_all_rates(varied: str) -> None:
-    """A space that is tried whole, and one that is searched, end within one step of every rate tried."""
+    """A trial of all points and a search both end within one step of the lowest sufficient rate."""
     path = "routers.star.configuration.add"
     lines = "[policy-map wan, class ef, bandwidth {rate}]"
     file = STUDIES / "ef-star" / "star.perhop.yaml"
@@ -163,7 +163,7 @@ def test_a_cluster_finds_the_same_values(scenario: Path) -> None:
 
 
 def test_the_folder_is_verified_and_kept(perhop: Command, scenario: Path, tmp_path: Path) -> None:
-    """The chosen values are results like any other; another question does not replace them."""
+    """The chosen values are saved like other results; other goals do not replace them."""
     folder = tmp_path / "tuning"
     tuned(scenario, folder, trials=12)
     assert "identical" in perhop("verify", folder).out
@@ -241,15 +241,14 @@ def test_trials_that_fail_are_left_out(scenario: Path) -> None:
 def test_an_invalid_question_is_refused(
     perhop: Command, scenario: Path, arguments: list[str], said: str
 ) -> None:
-    """One clear error, before anything is simulated."""
+    """One clear error is reported before any simulation."""
     ended = perhop("tune", scenario, *arguments)
     assert ended.code == 2
     assert said in ended.err
 
 
 def test_a_search_begins_with_values_of_formulas() -> None:
-    """Thresholds for 100 ms at the 2 Mb/s of the class, the paper's denominators, and the values of the
-    file."""
+    """It starts with thresholds for 100 ms at 2 Mb/s, the paper's denominators, and the file's values."""
     loaded = library.Scenario.load(STUDIES / "wred-bottleneck" / "bottleneck.perhop.yaml")
     path, _, lines = WRED.partition("=")
     vary = {"min": "2:60", "d3": "1:20", "d4": "1:20", "d5": "1:20", "duration": "10s:100s"}
@@ -279,13 +278,13 @@ def test_goals_are_read() -> None:
 
 
 def test_placeholders_are_filled_and_multiplied() -> None:
-    """`{2*min}` is twice the value, and a whole number if the value is one."""
+    """`{2*min}` is twice the value, and a whole number if the value is a whole number."""
     found = space({"min": "2:9", "rate": "1Mb/s:4Mb/s"}, {"a": "[x {min} {2*min}]", "b": "{0.5*rate}"})
     assert found.changes({"min": "7", "rate": "3Mb/s"}) == {"a": "[x 7 14]", "b": "1.5Mb/s"}
 
 
 def test_the_correlation_ratio_is_1_for_a_deciding_parameter() -> None:
-    """A parameter that decides everything has 1, one without effect about 0."""
+    """A parameter that determines the result has 1, a parameter without effect about 0."""
     places = [float(one % 6) for one in range(60)]
     assert shares_of_variance(places, [one**2 for one in places], ordered=True) == pytest.approx(1.0)
     noise = [random.Random(one).random() for one in range(60)]

@@ -84,7 +84,7 @@ def test_the_tutorial_works_as_written(newcomer: Newcomer, tmp_path: Path) -> No
 
 
 def test_the_tutorial_of_networks_works_as_written(newcomer: Newcomer, tmp_path: Path) -> None:
-    """The commands find the missing policy, and nothing after its correction."""
+    """The commands report the missing policy, and no fault after its correction."""
     page = DOCS / "tutorial-network.md"
     shutil.copytree(ROOT / "examples" / "network", tmp_path / "network")
     core = tmp_path / "network" / "core.cfg"

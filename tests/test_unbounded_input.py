@@ -1,4 +1,4 @@
-"""Files of strangers: pipes, devices and files beyond the limits are refused before they are read."""
+"""Hostile files: pipes, devices and files beyond the limits are refused before they are read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Systems that perhop does not simulate, and switches whose product is not known: no question is answered."""
+"""Systems that perhop does not simulate, and switches of unknown products: every command refuses them."""
 
 from __future__ import annotations
 

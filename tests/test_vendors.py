@@ -1,4 +1,4 @@
-"""Only front ends and the list of front ends know vendors, and crates import downwards."""
+"""Only front ends and their list depend on vendors, and crates import only lower layers."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ VENDOR = re.compile(
     r"|\bqdisc\b|\bclassid\b|fq_codel|\btc (?:qdisc|class|filter)"
     r"|\bhqf\b|\bios-xe\b|\bios15\b|(?:Serial|Ethernet)\d"
 )
-#: Modules of Python that name them all the same, and why.
+#: Modules of Python that still name vendors, with the reason.
 NAMING = {
     "bufferbloat": "users name queueing disciplines in the words of tc",
     "command/bufferbloat.py": "its options and defaults are such names",

@@ -1,4 +1,4 @@
-"""Verdicts on the classes of a run: state, fitness, cause of the losses."""
+"""Verdicts on the classes of a run: state, fitness and cause of losses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from perhop.verdicts.classifying import queues_by_class
 from perhop.verdicts.telephony import CALL_COLUMNS, Heard, calls
 from perhop.verdicts.y1541 import y1541
 
-# A link of 2 Mb/s with voice before data; the rates of both decide their fates.
+# A link of 2 Mb/s with voice before data; the rates of both determine the verdicts.
 SCENARIO = """\
 perhop: 1
 name: Verdicts
@@ -191,7 +191,7 @@ def test_an_uncertain_queue_is_not_reported(tmp_path: Path, change: dict[str, st
 
 @pytest.mark.parametrize("seed", range(20))
 def test_traffic_waits_in_all_queues_of_its_path(seed: int) -> None:
-    """Each further router of the tree hangs from one before it; every interface has a queue."""
+    """Each further router of the tree is connected to an earlier one; every interface has a queue."""
     draw = Random(seed)
     between = [(draw.randrange(number), number) for number in range(1, draw.randint(2, 12))]
     routers = [f"r{number}" for number in range(len(between) + 1)]
@@ -232,7 +232,7 @@ def test_traffic_waits_in_all_queues_of_its_path(seed: int) -> None:
 def test_a_class_without_its_guarantee_names_the_class_that_takes_it(perhop: Command, tmp_path: Path) -> None:
     text = (ROOT / "examples" / "class-based-wfq.perhop.yaml").read_text()
     (tmp_path / "wfq.perhop.yaml").write_text(text)
-    # Voice fills the line and is not policed, so business waits under any name in the traffic.
+    # Voice fills the line and is not policed, so business starves regardless of its name in the traffic.
     more = ["--set", "traffic.voice.source.cbr.rate=3Mb/s"]
     more += ["--set", "policies.wan.queueing.classes.0.police=null"]
     ended = perhop("run", "wfq.perhop.yaml", "--json", *more)
@@ -242,7 +242,7 @@ def test_a_class_without_its_guarantee_names_the_class_that_takes_it(perhop: Com
 
 
 def test_the_rating_matches_measured_delays_by_hand(judged: Any) -> None:
-    """Delays of 10 and 12 ms are played in time by a buffer of 5 ms, one of 20 ms in ten is lost."""
+    """A buffer of 5 ms plays delays of 10 and 12 ms in time; one packet in ten, with 20 ms, is lost."""
     classes = {
         "replication": [0],
         "class": ["v"],
@@ -317,7 +317,7 @@ def test_a_bound_within_the_interval_is_undecided(tmp_path: Path) -> None:
 
 
 def test_queued_packets_are_not_lost(tmp_path: Path) -> None:
-    """With a queue of ten seconds and a short run, the waiting packets are named, and no loss."""
+    """With a queue of ten seconds and a short run, the verdict reports waiting packets and no loss."""
     text = SCENARIO.format(voice="80kb/s", data="4Mb/s", cap="1Mb/s", loss=0)
     text = text.replace(
         "{ name: data, share: { level: 1 } }",
@@ -379,7 +379,7 @@ def test_a_call_has_one_rating_in_its_table_and_its_verdict(tmp_path: Path, code
     assert 20 < verdict["r"] < 92
     for column in ("r", "mos", "mouth_to_ear_s", "late_percent"):
         assert verdict[column] == pytest.approx(table[column]["mean"], rel=1e-12)
-    # Chosen telephones are rated by the class's packets.
+    # A codec given as an argument is rated by the class's packets, not by the call.
     assert results.verdicts(codec="g723.1-vad").row(0, named=True)["r"] != verdict["r"]
 
 

@@ -116,7 +116,7 @@ def test_changed_summaries_and_tables_are_found(out: Path) -> None:
 
 
 def test_equal_cells_in_other_bytes_are_accepted(out: Path) -> None:
-    """Another version of the library may encode a table otherwise."""
+    """Another version of the library may encode a table differently."""
     table = pl.read_parquet(out / "flows.parquet")
     table.write_parquet(out / "flows.parquet", compression="uncompressed")
     resealed(out)

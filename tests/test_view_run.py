@@ -39,7 +39,7 @@ def test_the_page_shows_the_native_results_and_ends_with_the_command(tmp_path: P
             assert "110,760 packets over links" in seen.page.inner_text("#status")
             seen.page.click("#verdicts li:nth-child(1) summary")
             assert "get through" in seen.page.inner_text("#verdicts")
-            # The packets of any instant of the run can be looked at.
+            # The packets of any instant of the run can be shown.
             seen.page.evaluate(
                 """() => { const time = document.getElementById("time");
                            time.value = 15; time.dispatchEvent(new Event("input")); }"""
@@ -89,7 +89,7 @@ def test_the_page_controls_pause_speed_step_and_port(tmp_path: Path) -> None:
         page.evaluate("document.activeElement.blur()")
         page.keyboard.press(" ")
         until(page, "perhopView.player.run.paused")
-        # Looking back leaves the run, which waits; then the page returns to it.
+        # While the page shows an earlier instant, the run waits; then the page returns to the run.
         page.evaluate("perhopView.player.seek(0.1)")
         assert page.locator("#now").is_visible()
         page.click("#now")
@@ -105,7 +105,7 @@ def test_hostile_names_stay_text_and_the_page_fits_a_phone(tmp_path: Path) -> No
     file = tmp_path / "hostile.perhop.yaml"
     text = EXAMPLE.read_text().replace("name: bursts", f"name: '{HOSTILE}'").replace("Weighted RED", HOSTILE)
     file.write_text(text)
-    # A command for each: it ends when its page has closed, before another browser has started.
+    # One command for each page: a command ends when its page closes, before the next browser starts.
     for scheme in ("light", "dark"):
         with (
             watched(["run", file, "-q"], tmp_path) as here,

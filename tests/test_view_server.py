@@ -209,7 +209,7 @@ def test_the_server_ends_after_the_last_page_closes() -> None:
 
 
 def test_it_waits_for_a_page_that_loads_slowly() -> None:
-    """A second page has more time from its document to its script than to be opened."""
+    """After its document is loaded, a second page has more time to load its script than to be opened."""
     hub = Hub()
     hub.leave(hub.enter())
     hub.load()

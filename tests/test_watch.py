@@ -1,4 +1,4 @@
-"""`perhop run --watch`: drawn in a terminal, without a trace in the results."""
+"""`perhop run --watch`: drawn in a terminal, without an effect on the results."""
 
 from __future__ import annotations
 

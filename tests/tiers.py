@@ -22,7 +22,7 @@ _LEFT_OUT = pytest.StashKey[Counter[str]]()
 
 
 def _files_named(config: pytest.Config) -> set[Path]:
-    """The files that the command line names, of which each test runs that it names."""
+    """The files that the command line names, alone or with tests."""
     if config.args_source is not pytest.Config.ArgsSource.ARGS:
         return set()
     places = (config.invocation_params.dir / argument.partition("::")[0] for argument in config.args)

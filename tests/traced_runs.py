@@ -101,7 +101,7 @@ def every() -> list[str]:
 
 
 def named_by(path: dict[str, Any]) -> dict[str, set[Any]]:
-    """Return the same of a path of `trace`."""
+    """Return the stages, queues and codepoints of a path of `trace`, and whether it drops."""
     conditioners = [one for one in path["stages"] if one["stage"] == "conditioner"]
     words = path["packet"].split()
     is_queued = path["end"] == "queued"

@@ -1,4 +1,4 @@
-"""tshark, the other opinion about captures: a program, never an import."""
+"""tshark, the second opinion about captures: run as a program, never imported."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ needs_tshark = needs("tshark")
 # Between the fields of a packet, and between the values of a field.
 _FIELD, _VALUE = "|", ";"
 
-# Everything is validated that Wireshark leaves alone by default.
+# Wireshark does not validate these checksums by default.
 _VALIDATE = [f"-o{protocol}.check_checksum:TRUE" for protocol in ("ip", "tcp", "udp")]
 # Possible complaints of tshark: frames that it cannot parse, bad checksums (status 0) and errors.
 _NONSENSE = ("_ws.malformed", "_ws.unreassembled")

@@ -91,8 +91,8 @@ def watched(
 def view(link: str, *, width: int = 1400, height: int = 950, scheme: str = "light") -> Iterator[Seen]:
     """Open the page; it must log no error and send requests only to its own server."""
     size = {"width": width, "height": height}
-    # A browser of its own: in one that the tests of a file share, the second test of bridges finds the event
-    # loop of the first running.
+    # A separate browser: in a browser that the tests of a file share, the event loop of the first test would
+    # still run in the second test of bridges.
     with (
         browser() as started,
         opened_in(started, link, **size, scheme=scheme, patience_s=_PATIENCE_S) as seen,

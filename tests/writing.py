@@ -74,7 +74,7 @@ GROWING = {
 
 
 def save_runs(base: Path) -> None:
-    """Save two runs, of which other commands make something."""
+    """Save two runs that other commands read."""
     (base / "overload.yaml").write_text(SCENARIO)
     for seed in (1, 2):
         scenario = Scenario.load(base / "overload.yaml", {"duration": "2s"})
@@ -82,7 +82,7 @@ def save_runs(base: Path) -> None:
 
 
 def lay_out(folder: Path, writing: Writing, runs: Path) -> None:
-    """Make a folder with all that a command needs."""
+    """Create a folder with all files that a command needs."""
     folder.mkdir()
     for seed in (1, 2):
         (folder / f"overload-{seed}.yaml").write_text(SCENARIO.replace("Overload", f"Overload {seed}"))
@@ -99,8 +99,9 @@ def trees(folder: Path, writing: Writing) -> dict[str, Tree]:
 def untrue(
     code: int, said: str, old: Mapping[str, Tree], new: Mapping[str, Tree], found: Mapping[str, Tree]
 ) -> Iterator[str]:
-    """Generate the broken promises of a disturbed command. `old` is the content of its targets before, `new`
-    that after an undisturbed run, and `found` that after it ended with `code`.
+    """Generate the violated guarantees of a disturbed command, which ended with `code`.
+
+    `old` is the content of its targets before, `new` that after an undisturbed run, `found` the current one.
     """
     for one, there in found.items():
         if there not in (old[one], new[one]):

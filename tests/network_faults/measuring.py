@@ -36,7 +36,7 @@ def findings(folder: Path, files: dict[str, str]) -> dict[str, list[Finding]]:
 
 
 def messages(found: dict[str, list[Finding]]) -> set[tuple[str, str, str]]:
-    """Return findings without their lines, which move."""
+    """Return findings without their lines, because lines move."""
     return {(file, one.rule, one.message) for file, several in found.items() for one in several}
 
 

@@ -108,7 +108,7 @@ class Lab:
         self._stack.close()
 
     def send(self, site: str, flows: Sequence[Mapping[str, Any]]) -> float:
-        """Send flows from the host of a site, and wait until no packet waits.
+        """Send flows from the host of a site, and wait until all queues are empty.
 
         Returns how late the latest packet left, in seconds (see `SEND`).
         """
@@ -164,7 +164,7 @@ class Lab:
         self._add_routes()
         for bridge, folder, given in self._bridges:
             started = self._stack.enter_context(forwarding(bridge, folder, given, entry="live_bridge"))
-            # Before other programs, so that a queue does not run empty on a busy machine.
+            # Real-time priority, so that a queue does not become empty on a busy machine.
             with suppress(PermissionError):
                 os.setpriority(os.PRIO_PROCESS, started.process.pid, -20)
         for number, end in enumerate(self.ports.values()):
