@@ -1,7 +1,7 @@
 """Exclusive access of a writer to a folder: `flock` on a hidden file next to it.
 
-The system releases the lock when the process ends, however it ends; a lock file that a killed process left
-behind is taken over and removed by the next writer.
+The system releases the lock when the process ends, however it ends. The next writer reuses and removes the
+lock file of a killed process.
 """
 
 from __future__ import annotations

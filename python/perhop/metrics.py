@@ -20,7 +20,7 @@ from perhop.verdicts.quantities import (
 
 #: The share of a class in the total throughput, which is not a column of a table.
 SHARE = "share_percent"
-#: Every metric by its column, and its unit: `s`, `b/s`, `%`, `packets`, `bytes`, `1/s` or nothing.
+#: Every metric by its column, and its unit: `s`, `b/s`, `%`, `packets`, `bytes`, `1/s`, or empty.
 UNITS = {**OF_CLASSES, **OF_SHARED_MEMORY, **OF_PAUSES, **OF_TCP, SHARE: "%"}
 _SMALL = (
     *("delay", "ipdv", "pdv", "dropped", "completion", "in_network"),

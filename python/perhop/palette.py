@@ -32,7 +32,7 @@ PRECEDENCES = ("green", "yellow", "red")
 #: Line style of each role that does not have a solid line.
 STROKES = {"green": "solid", "yellow": "dashed", "red": "dotted"}
 _HUES = sum(role.startswith("class") for role in PALETTE)
-# Further classes repeat the colors with other line styles.
+# Additional classes repeat the colors with other line styles.
 for _again, _stroke in enumerate(("dashed", "dotted"), start=1):
     for _hue in range(_HUES):
         PALETTE[f"class{_again * _HUES + _hue}"] = PALETTE[f"class{_hue}"]

@@ -22,7 +22,7 @@ class Plots:
     With `ax` (axes of matplotlib), each method draws into the axes in their style and returns them.
 
     All raise `InvalidInputError` if the run took no samples for the kind, and `UnreadableFileError` if a
-    table cannot be read. `perhop.plot` has the same as functions.
+    table cannot be read. `perhop.plot` has a function for each method.
     """
 
     def __init__(self, results: Any) -> None:  # noqa: ANN401 - the Results, which are above this module

@@ -51,7 +51,7 @@ class PortRates:
     not_looked_at: list[str] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it, as in the document of `--json`."""
+        """Return all values, as in the document of `--json`."""
         return dict(vars(self))
 
 

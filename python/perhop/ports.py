@@ -34,7 +34,7 @@ class Queue:
     port: str
     #: The names of its classes from the outermost in, joined by `/`, as in results.
     name: str
-    #: Its class in the policy; empty for the only queue of a port without a policy.
+    #: Its class in the policy; empty for the queue of a port without a policy.
     config: ClassConfig
 
     @property

@@ -17,7 +17,7 @@ _SCALES = {
 
 # Suffixes of metric names that give their units.
 _UNIT_WORDS = ("percent", "s", "ms", "us", "bps", "kbps", "mbps", "packets", "bytes", "segments")
-# A column with delays below the first and none above the second is in milliseconds.
+# A column with delays below the first limit, and no delays above the second, is in milliseconds.
 _SHORT_S, _LONG_S = 0.1, 10.0
 #: The longest value or part of a path shown on a line, in letters.
 WIDE = 24

@@ -420,7 +420,7 @@ class Results:
     def write_into(self, folder: Path, also: Callable[[Path], None] | None = None) -> None:
         """Write the files of `save` into an existing folder; `also` adds others before they are sealed."""
         disk.write(folder / "summary.json", json_text(self.summary))
-        # Encode it only once, for the file and its hash: this takes longer than everything else here.
+        # Encode it only once, for the file and its hash: this takes longer than all other steps here.
         scenario = json_text(self.scenario)
         disk.write(folder / "scenario.json", scenario)
         for name in self.names:

@@ -81,9 +81,8 @@ def whole_folder(target: Path, kind: Kind, *, force: bool = False, aside: bool =
     """Yield a hidden folder next to `target`, which replaces `target` at the end of the block.
 
     The block ends with a manifest (`manifest.seal`). If writing is interrupted or fails, `target` is
-    unchanged. `target` may contain only an earlier result of the same kind; with `force`, anything else is
-    moved aside to `target.old-1` and so on, and with `aside` an earlier result, too. A symbolic link is
-    followed.
+    unchanged. `target` may contain only an earlier result of the same kind; with `force`, other content is
+    renamed to `target.old-1` and so on, and with `aside` also an earlier result. A symbolic link is followed.
 
     Raises:
         InvalidInputError: the folder cannot be used, or another process is writing it.

@@ -82,7 +82,7 @@ class Scenario(Document):
             path: the file; `-` is standard input.
             set: values to replace, by their path.
             interface: only for router configurations, like all following arguments; `infer` describes them.
-            whole_port: in place of it, the interface whose tunnels and sub-interfaces run together.
+            whole_port: instead of `interface`, the port whose tunnels and sub-interfaces run together.
             platform: the platform whose rules apply.
             assume: match criteria of class-maps.
             rate: the rate of an interface made for a policy.
@@ -308,7 +308,7 @@ def run(
         InvalidInputError: an argument is out of range, or the folder for captures cannot be used.
         OSError: the captures cannot be written.
 
-    The results depend on the scenario and the seed, and on nothing else.
+    The results depend only on the scenario and the seed.
 
     """
     changes = dict(set or {})

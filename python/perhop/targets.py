@@ -23,7 +23,7 @@ class Place:
     folder: Path
     #: Whether the path exists.
     is_there: bool
-    #: Whether the whole folder is moved aside, because it has files that are not perhop's.
+    #: Whether the whole folder is renamed instead of removed, because it has files that are not perhop's.
     aside: bool
 
 
@@ -64,7 +64,7 @@ def refuse_inside(target: Path, folder: Path) -> None:
 
 
 def _refuse_in_use(target: Path, folder: Path) -> None:
-    """Refuse a current folder, because a shell would stay in the removed folder, and a mount point."""
+    """Refuse a mount point, and the current folder, because a shell would remain in the removed folder."""
     if Path.cwd().is_relative_to(folder):
         raise InvalidInputError(
             f"`{target}` is the current folder or contains it, so it cannot be replaced",

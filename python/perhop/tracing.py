@@ -116,7 +116,7 @@ class Node:
 
         The answer is exact for the fields that conditions read, and applies to at least
         one history of the meters. Packets enter at an
-        interface without an input policy, or at another interface if only that leads to the queue.
+        interface without an input policy, or at another interface if no other reaches the queue.
 
         Raises:
             InvalidInputError: the conditions are too complex to be compared.

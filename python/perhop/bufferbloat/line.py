@@ -63,12 +63,12 @@ class Line:
 
     @property
     def downloads(self) -> tuple[float, float]:
-        """The begin and the end of the downloads, seconds."""
+        """The start and the end of the downloads, seconds."""
         return IDLE_S, IDLE_S + LOADED_S
 
     @property
     def uploads(self) -> tuple[float, float]:
-        """The begin and the end of the uploads, seconds."""
+        """The start and the end of the uploads, seconds."""
         begin = IDLE_S + LOADED_S + self.pause_s
         return begin, begin + LOADED_S
 

@@ -80,7 +80,7 @@ def _show_platforms(platforms: Mapping[str, Any], queues: Queues | None) -> None
 def _show_short(
     classes: Sequence[Mapping[str, Any]], summary: Mapping[str, Any], queues: Queues | None
 ) -> None:
-    """Print the most important columns for a narrow terminal, without intervals that have no room."""
+    """Print the most important columns for a narrow terminal, without intervals that do not fit."""
     names, more = _names(classes), ["drops by cause"]
     columns = [*_packets_in_short(classes), *_rates_and_delays(classes, summary, queues)]
     if summary["replications"] > 1 and not fit([names, *columns]):

@@ -1,6 +1,6 @@
 """The reader of plain command lines: existing commands, whole options, each with a valid value.
 
-All other command lines go to `parser`: help, unknown options, missing arguments, values out of range.
+`parser` reads all other command lines: help, unknown options, missing arguments, values out of range.
 `tests/test_direct.py` compares both.
 """
 

@@ -32,7 +32,7 @@ class Output(io.FileIO):
 
 
 def watched_output() -> Output:
-    """Put an `Output` under `sys.stdout` and return it; closed streams are opened first."""
+    """Make an `Output` the raw file of `sys.stdout` and return it; closed streams are opened first."""
     if sys.stderr is None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), _ERR)
         sys.stderr = open(_ERR, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - a descriptor

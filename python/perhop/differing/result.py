@@ -91,7 +91,7 @@ class Difference:
     changed: list[Changed]
     #: The parts that could not be compared, with the reasons.
     remarks: list[str] = field(default_factory=list)
-    #: Figures of classes in a simulation of each, in the form of `perhop compare`.
+    #: Figures of classes in simulations of both sides, in the form of `perhop compare`.
     simulated: list[dict[str, Any]] = field(default_factory=list)
     #: Renamed parts with the same meaning.
     renamed: list[Renamed] = field(default_factory=list)
@@ -118,7 +118,7 @@ class Difference:
         return [line for line in self.lines if line.effect in ("compared", "same")]
 
     def including(self, comparison: Comparison) -> Difference:
-        """Return a copy with the figures of a simulation of each."""
+        """Return a copy with the figures of simulations of both sides."""
         rows = [row.to_json() for row in comparison.rows]
         first, second = (list(figures(one)) for one in (comparison.first, comparison.second))
         alone = [(name, "old") for name in first if name not in second]

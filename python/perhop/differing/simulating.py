@@ -30,7 +30,7 @@ def simulated(
     progress: Callable[[Progress], None] | None = None,
     load: SameLoad | None = None,
 ) -> Comparison:
-    """Return the figures of each class in a simulation of each, with the same seed.
+    """Return the figures of each class in simulations of both sides, with the same seed.
 
     Args:
         old: a scenario, or a router configuration.

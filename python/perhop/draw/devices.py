@@ -1,4 +1,4 @@
-"""The picture of a network of devices: hundreds of them in layers around the one with most links.
+"""The picture of a network: hundreds of devices in layers around the device with most links.
 
 The layers are the distances from that device, counted in links. The order within a layer follows the mean
 place of the neighbors (Sugiyama, Tagawa and Toda 1981). Devices with one link are listed in columns below
@@ -22,7 +22,7 @@ _BOX_HEIGHT, _GAP, _ROW_GAP, _LAYER_GAP = 34.0, 22.0, 26.0, 64.0
 _NAME, _NOTE = 12.0, 9.0
 # The radius of a wire with more than two ends.
 _SEGMENT = 5.0
-# The room of the line to the left of a column.
+# The space for the line to the left of a column.
 _TRUNK = 16.0
 # The width of the picture, divided by the side of a square of the same area.
 _SHAPE = 1.25

@@ -117,7 +117,7 @@ def _rows(columns: dict[str, int], neighbors: dict[str, list[str]]) -> dict[str,
 
 
 def _spread(nodes: list[str], wish: dict[str, float]) -> dict[str, float]:
-    """Return rows in order and at least 1 apart, centered on the wished rows."""
+    """Return rows in order and at least 1 apart, centered on the desired rows."""
     rows: list[float] = []
     for node in nodes:
         rows.append(max(wish[node], rows[-1] + 1) if rows else wish[node])

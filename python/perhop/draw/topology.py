@@ -83,7 +83,7 @@ def _as_driven(scenario: ScenarioConfig) -> ScenarioConfig:
 
 
 def _reach(widths: Mapping[str, float], chips: _Chips) -> dict[tuple[str, bool], float]:
-    """Return the extent of each node with its chips to either side of its center."""
+    """Return how far each node and its chips extend to the left and right of its center."""
     found = {}
     for node, width in widths.items():
         for side in (False, True):

@@ -1,8 +1,8 @@
 """Flow records as CSV: NetFlow and IPFIX as collectors write them.
 
-Columns are known by the names of nfdump (`-o csv`: `ts,te,td,sa,da,…` up to 1.7.4, `firstSeen,duration,…`
-since), of flow-tools and flowd (softflowd's collector: `#:unix_secs,…,dpkts,doctets,first,last,…`), of
-pmacct, and of the information elements of IPFIX (RFC 7012).
+Columns have the names of nfdump (`-o csv`: `ts,te,td,sa,da,…` up to 1.7.4, `firstSeen,duration,…` since), of
+flow-tools and flowd (softflowd's collector: `#:unix_secs,…,dpkts,doctets,first,last,…`), of pmacct, and of
+the information elements of IPFIX (RFC 7012).
 """
 
 from __future__ import annotations

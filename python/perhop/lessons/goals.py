@@ -21,7 +21,7 @@ _CONDITION = re.compile(r"(?P<path>\S(?:.*\S)?)\s*(?P<sign><=|>=|==|!=|<|>)\s*(?
 
 @dataclass(frozen=True)
 class Condition:
-    """A bound on the values of the scenario at a path; `*` in the path is every member."""
+    """A bound on the values of the scenario at a path; `*` in the path selects every member."""
 
     #: The text of the condition.
     text: str
@@ -31,7 +31,7 @@ class Condition:
     sign: str
     #: In the base unit.
     value: float
-    #: `b/s`, `s`, `packets`, `bytes` or nothing.
+    #: `b/s`, `s`, `packets`, `bytes`, or empty without a unit.
     unit: str
 
     @classmethod

@@ -19,7 +19,7 @@ def seed_of(name: str) -> int:
 
 
 def plain_name(name: str) -> str:
-    """Return a name with one space between its parts and none around it."""
+    """Return a name with one space between its parts and no spaces around it."""
     return " ".join(filter(None, _SPACES.split(unicodedata.normalize("NFC", name))))
 
 

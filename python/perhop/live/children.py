@@ -24,7 +24,7 @@ _REPORT_IT = "a frame may have taken it over, or this system needs another call;
 
 
 class Child:
-    """A process in a node. It ends with this process; Ctrl-C on the terminal does not reach it."""
+    """A process in a node. It ends with this process; Ctrl-C on the terminal has no effect on it."""
 
     def __init__(self, node: str, name: str, place: Place, what: list[str], log: Path) -> None:
         self.node = node

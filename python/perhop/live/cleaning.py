@@ -73,7 +73,7 @@ def clean() -> Cleaned:
 
 
 def _restore(folder: Path, cleaned: Cleaned) -> None:
-    """Restore the outside changes of the testbed of a folder; if that is impossible, its record remains."""
+    """Restore a testbed's changes outside of its folder; if this is impossible, its record remains."""
     state = load(folder)
     if state is not None and (kept := restore_in(state.network, state.offloads)):
         cleaned.kept[str(folder)] = kept

@@ -30,7 +30,7 @@ class Plan:
 def plan(scenario: Document, seed: int, replication: int = 0, *, bridge: bool = False) -> Plan:
     """Return the plan of a scenario; raises `ScenarioError` for features that real packets cannot have.
 
-    The frames of a `bridge` keep their headers, so that its links may have any.
+    The frames of a `bridge` keep their headers, so its links may have any headers.
     """
     text = _core.live_plan(scenario.to_json(), scenario.base, seed, replication, bridge=bridge)
     planned = json.loads(text)

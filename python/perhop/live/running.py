@@ -31,7 +31,7 @@ _DEATH_KNOWN_WITHIN_S = 2.0
 # Time from the start of the hosts' programs until they send: a constant, and a share for each host.
 _LEAD_S = 1.0
 _LEAD_PER_HOST_S = 0.1
-# Time after the end for packets in flight to arrive and for reports to be written.
+# Time after the end in which packets in flight arrive and reports are written.
 _OVERTIME_S = 30.0
 
 

@@ -115,7 +115,7 @@ def _is_unfinished(folder: Path) -> bool:
 def folders() -> Iterator[tuple[Owner, Path]]:
     """Generate the folders of this user's testbeds, with their owners.
 
-    A state file makes a folder one of them, not its name.
+    The state file identifies such a folder, not its name.
 
     Raises:
         StrangeFolderError: the folder of all testbeds is not this user's alone.

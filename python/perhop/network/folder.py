@@ -2,8 +2,8 @@
 
 Batfish keeps them in `configs/`, containerlab names them in a topology file (`*.clab.yml`), oxidized and
 RANCID keep one file for each device without a suffix, GNS3 and EVE-NG export `*_startup-config.cfg`. All of
-them are text below the folder; the extension module decides by the content which are configurations and which
-are outputs of devices.
+them are text below the folder; the extension module distinguishes configurations and outputs of devices by
+their content.
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ def _containerlab(lab: Lab, folder: Path, file: Path) -> None:
 
 
 def _containerlab_end(end: object) -> str | None:
-    """Return an end as `DEVICE:INTERFACE`: containerlab writes it so, or as a mapping."""
+    """Return an end as `DEVICE:INTERFACE`: in containerlab it is a text or a mapping."""
     if isinstance(end, str):
         return end
     if isinstance(end, dict) and "node" in end and "interface" in end:

@@ -168,8 +168,8 @@ def pair_results(
 def queue_figures(results: Results) -> list[dict[str, Any]]:
     """Return for each queue of a run its arrivals, departures and drops, and the mean wait in it.
 
-    `wait_s` is `None` for queues that are not sampled. A queue called `(none)` has the packets that its port
-    drops before the queues.
+    `wait_s` is `None` for queues that are not sampled. A queue called `(none)` counts the packets that its
+    port drops before the queues.
     """
     summary = results.summary
     measured = summary["duration_s"] - summary["warmup_s"]

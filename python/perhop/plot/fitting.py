@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _APART = 0.5
 _WIDER = 1.03
 _TURNED, _UPRIGHT = 35.0, 90.0
-# Steps between labels of numbers, from the finest on.
+# Steps between labels of numbers, the smallest first.
 _STRIDES = (1, 2, 5, 10, 20, 50, 100, 200, 500)
 
 
@@ -89,7 +89,7 @@ def _overlap(texts: Sequence[Text], side: str) -> bool:
 
 
 def _turn(axes: Axes, texts: Sequence[Text]) -> None:
-    """Turn names below an axis, as far as they need to."""
+    """Turn names below an axis, only as far as necessary."""
     boxes = [one.get_window_extent() for one in texts]
     centers = sorted((box.x0 + box.x1) / 2 for box in boxes)
     step = min((b - a for a, b in pairwise(centers)), default=0.0)

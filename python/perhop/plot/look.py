@@ -13,7 +13,7 @@ _INCHES = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72}
 _LENGTH = r"(\d+(?:\.\d+)?|\.\d+)\s*(in|cm|mm|pt)"
 _SIZE = re.compile(rf"{_LENGTH}(?:\s*[x×]\s*{_LENGTH})?")  # noqa: RUF001 - as people write sizes
 _FONT = re.compile(r"(?P<family>.*?)\s*(?:(?P<size>\d+(?:\.\d+)?)\s*pt)?")
-# The minimum and maximum size of a picture; a smaller one has no room for its labels.
+# The minimum and maximum size of a picture; a smaller picture has no space for its labels.
 _LEAST_INCHES, _MOST_INCHES = 1.5, 40.0
 _SMALLEST_POINTS, _LARGEST_POINTS = 4.0, 40.0
 #: The names of the axes for labels.
@@ -105,7 +105,7 @@ class Look:
 
 
 def _names(chart: Description) -> set[str]:
-    """Return the names on a chart, and the parts of those that have several."""
+    """Return the names on a chart, and the parts of names with several parts."""
     axes = [chart.x, chart.y]
     whole = [mark.name for mark in chart.marks if isinstance(mark, Line | Points | Rule | Span)]
     for mark in chart.marks:

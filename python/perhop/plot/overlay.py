@@ -22,7 +22,7 @@ def overlaid(charts: Sequence[Chart], names: Sequence[str]) -> Chart:
     """Return one plot with the lines of several runs, named after class and run.
 
     Classes have their colors, and runs their strokes; with more than three runs, each run has its own color
-    for every class. Bands are left out, since overlapping bands cannot be read.
+    for every class. Bands are left out, because overlapping bands are not readable.
 
     Raises:
         InvalidInputError: the plots have different kinds.

@@ -31,7 +31,7 @@ def is_sampled(scenario: _Scenario, table: str) -> bool:
 
 
 def sampling_settings(scenario: _Scenario, table: str) -> dict[str, str]:
-    """Return the values, by their paths, with which a run of the scenario has samples for a table.
+    """Return the settings, by path, that make a run of the scenario sample a table.
 
     Raises:
         InvalidInputError: there is nothing to sample.
@@ -53,7 +53,7 @@ def sampling_settings(scenario: _Scenario, table: str) -> dict[str, str]:
 
 
 def remedy(scenario: _Scenario, table: str) -> str:
-    """Return the advice for a run of the scenario that has samples for a table."""
+    """Return advice about the settings that make a run of the scenario sample a table."""
     try:
         ((path, value),) = sampling_settings(scenario, table).items()
     except InvalidInputError as error:

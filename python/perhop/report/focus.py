@@ -30,7 +30,7 @@ class Focus:
 
     @property
     def inferred_ports(self) -> set[str]:
-        """The ports of an inferred router that its traffic waits at; empty for any other scenario."""
+        """The ports of an inferred router where its traffic waits; empty for any other scenario."""
         return {port for port, _ in self._queues.values()}
 
     @cached_property
@@ -47,7 +47,7 @@ class Focus:
 
     @cached_property
     def bottleneck(self) -> str | None:
-        """The port in the page: the port with most drops, otherwise the slowest one with a policy."""
+        """The port on the page: the port with most drops, otherwise the slowest port with a policy."""
         if self.inferred_ports:
             return min(self.inferred_ports)
         candidates = [one for one in self.shown if one.queueing]

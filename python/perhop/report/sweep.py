@@ -61,7 +61,7 @@ class Swept:
 
     @cached_property
     def charts(self) -> list[Chart]:
-        """The share of each class against one or two parameters with heat maps, or across many."""
+        """Charts of the shares of classes: over one parameter, as heat maps of two, or across many."""
         if len(self.sweep.parameters) > _PLOTTED:
             return self._across("share")
         shares = [one for path in self.sweep.parameters for one in self.sweep.share(against=path)]

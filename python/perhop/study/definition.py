@@ -75,7 +75,7 @@ class Case:
     changes: dict[str, Any]
     #: Column values of the published figures that it reproduces; `None` for no figures.
     rows: dict[str, str] | None
-    #: Its point of a sweep: a value for each of the sweep's columns.
+    #: Its point of the sweep: a value for each column of the sweep.
     point: dict[str, str] = field(default_factory=dict)
 
 

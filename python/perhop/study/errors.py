@@ -4,7 +4,7 @@ A tolerance turns a difference into a verdict and hides its size. This module co
 compared figures by their size:
 
 - of the published value, in percent: |measured - published| / published;
-- for a figure that was read from a chart, in multiples of its reading error: less than 1 is as good as equal;
+- for a figure that was read from a chart, in multiples of its reading error: a value below 1 counts as equal;
 - a published 0 has no percentage: such figures are counted by whether 0 was measured.
 """
 

@@ -85,8 +85,8 @@ def agrees_if(holds: object, evidence: str) -> Verdict:
 def judged(parts: Mapping[str, object], evidence: str) -> Verdict:
     """Return the verdict on a claim of several parts; `parts` states whether each part is true, by its text.
 
-    `agrees` if every part is true, `differs` if no part is, otherwise `partly`. Unless all hold, the evidence
-    begins with the parts that hold and those that do not.
+    `agrees` if every part is true, `differs` if no part is, otherwise `partly`. Unless all parts are
+    true, the evidence begins with the true and the false parts.
     """
     found = {part: bool(holds) for part, holds in parts.items()}
     if all(found.values()):

@@ -41,7 +41,7 @@ def run(
 ) -> Report:
     """Run a study, or its tables `only`; `sensitivity` includes the alternatives of assumptions.
 
-    The figures depend on the study, the seed and the replications, and on nothing else.
+    The figures depend only on the study, the seed and the replications.
 
     Raises:
         InvalidInputError: there is no such table, or a function of the study is missing.

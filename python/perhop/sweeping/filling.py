@@ -14,7 +14,7 @@ class Filling:
     """The means of a metric by class over the values of a parameter."""
 
     def __init__(self, plan: Plan, metric: Metric, against: str | None) -> None:
-        """Begin with nothing; `against` is the parameter, by default the first."""
+        """Create an empty chart; `against` is the parameter, by default the first."""
         self.path = against or plan.design.parameters[0]
         self.parameter = next(one for one in plan.columns() if one.path == self.path)
         self.metric = metric

@@ -1,7 +1,7 @@
 """The files of a growing table: parts that appear whole, named by their first point and their checksum.
 
 A part is written under a hidden name, written to the disk and renamed, so that a reader of `*.parquet` in the
-folder (DuckDB, polars, pandas) sees whole parts only, at any time. The checksum in a part's name covers its
+folder (DuckDB, polars, pandas) always reads whole parts. The checksum in a part's name covers its
 content, its table, its first point and its sweep (`Label`): a damaged part or a part of another sweep does
 not match its name and is not used.
 """

@@ -20,7 +20,7 @@ from perhop.sweeping.until import Until
 _WHOLE = re.compile(r"[+-]?\d{1,18}")
 #: Version of the layout of a sweep's files; a change that could break a reader increments it.
 SCHEMA_VERSION = 3
-#: The file that marks a folder as holding a sweep.
+#: The file that identifies the folder of a sweep.
 FILE = "sweep.json"
 
 

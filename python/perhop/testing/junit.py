@@ -22,7 +22,7 @@ def junit(outcomes: Sequence[Outcome]) -> str:
         if one.error:
             case = _case(suite, one, "the scenario runs", one.seconds)
             _problem(case, "error", one.error, one.error + (f"\nhelp: {one.help}" if one.help else ""))
-        # Several assertions may be about one run, so only the first case has the time of the run.
+        # Several assertions may belong to one run, so only the first case has the time of the run.
         for place, judged in enumerate(one.judged):
             case = _case(suite, one, judged.text, one.seconds if place == 0 else 0.0)
             _result(case, judged)
@@ -58,7 +58,7 @@ def _result(case: ET.Element, judged: Judged) -> None:
 
 
 def _numbers(judged: Judged) -> str:
-    """Return the measured mean and the bound with all digits, for those who read the log."""
+    """Return the measured mean and the bound with all digits, for readers of the log."""
     if judged.measured is None:
         return judged.why
     unit = judged.assertion.bound.unit

@@ -31,7 +31,7 @@ class Outcome:
     replications: int | None
     #: The warnings of the scenario.
     warnings: str
-    #: Real time that it took, in seconds.
+    #: Wall-clock time of the test, in seconds.
     seconds: float
 
     @property

@@ -57,7 +57,7 @@ def tune(
         replications: replications of the candidates for the answer.
         seed: seed of every trial and of the search; by default the scenario's own.
         output: a folder for the trials and the answer; the same question in it is continued.
-        force: move a folder with anything else aside.
+        force: rename a folder with other content.
         engine: where it runs: `perhop.engines.named`; by default on the threads of this process.
         threads: number of threads of the default engine; by default one for each processor.
         progress: called several times a second.

@@ -42,7 +42,7 @@ class Journal(Protocol):
     """The store of evaluations."""
 
     def add(self, new: Mapping[Wanted, Evaluation]) -> None:
-        """Keep the evaluations of one round."""
+        """Store the evaluations of one round."""
         ...
 
 

@@ -15,7 +15,7 @@ from perhop.tuning.space import Parameter, Point, Space
 
 #: Version of the layout of a tuning's files; a change that could break a reader increments it.
 SCHEMA_VERSION = 2
-#: The file that marks a folder as holding a tuning.
+#: The file that identifies the folder of a tuning.
 FILE = "tuning.json"
 # The minimum number of replications: intervals and the share of noise need two.
 _FEWEST = 2

@@ -43,7 +43,7 @@ class Search:
         self._progress = progress
         self.judge = Judge(question)
         self.trials: dict[tuple[str, ...], Trial] = {}
-        #: The number of first trials that were drawn evenly; the sensitivities come from these.
+        #: The number of first trials that were drawn evenly, from which the sensitivities are computed.
         self.even = 0
         self._share = 0.0
 

@@ -77,7 +77,7 @@ OF_PAUSES = {"dropped_headroom": "packets"}
 
 
 def units() -> dict[str, str]:
-    """Return every name of a quantity and its unit: `s`, `b/s`, `%`, `packets`, `bytes`, `1/s` or nothing."""
+    """Return every name of a quantity and its unit: `s`, `b/s`, `%`, `packets`, `bytes`, `1/s`, or empty."""
     columns = {**OF_CLASSES, **OF_SHARED_MEMORY, **OF_PAUSES, **OF_TCP}
     short = {without_unit(name): unit for name, unit in columns.items()}
     return {

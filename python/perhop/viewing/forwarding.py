@@ -29,7 +29,7 @@ class Forwarding:
         resolved: Mapping[str, Any] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Begin with counters of 0. A bridge has no duration, and no scenario that describes its ports."""
+        """Start with counters of 0. A bridge has no duration, and no scenario that describes its ports."""
         self._hub, self._clock = hub, clock
         queues = json.loads(_core.queue_descriptions(json.dumps(resolved))) if resolved else []
         self._about: dict[str, Any] = {

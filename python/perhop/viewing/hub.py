@@ -68,7 +68,7 @@ class Hub:
             self._changed.notify_all()
 
     def leave(self, page: Page) -> None:
-        """Forget a page that has closed."""
+        """Discard a page that has closed."""
         with self._lock:
             self._pages.discard(page)
             self._changed.notify_all()
@@ -125,7 +125,7 @@ class Page:
         return bool(self.newest or self.past or self.frames)
 
     def taken(self) -> Event:
-        """Return all events and forget them."""
+        """Return all events and discard them."""
         message: dict[str, Any] = dict(self.newest)
         if self.past or self.frames:
             message |= {"frames": [*self.past, *self.frames], "left_out": self.left_out}

@@ -74,7 +74,7 @@ class Server:
         return f"{LOOPBACK}:{self.address[1]}"
 
     def start(self) -> None:
-        """Answer from now on, in threads that end with the process."""
+        """Start to answer requests, in threads that end with the process."""
         self._serving = threading.Thread(target=self._listening.serve_forever, args=(0.2,), daemon=True)
         self._serving.start()
 
