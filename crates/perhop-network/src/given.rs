@@ -144,7 +144,7 @@ impl Given {
         self.table(vrf).is_some_and(|table| !table.routes_of(subnet).is_empty())
     }
 
-    /// Whether the routes of a table come from the user or from an output of the device.
+    /// Whether the routes of a table were given by the user or by an output of the device.
     pub(crate) fn is_given(&self, vrf: Option<&str>) -> bool {
         self.table(vrf).is_some_and(|table| table.is_given)
     }
