@@ -18,7 +18,7 @@ const GROUPS: &str = "groups";
 pub(crate) struct IdleGroups<'g> {
     /// The names of groups that the text applies and does not define.
     pub(crate) undefined: &'g [String],
-    /// The definitions of groups that nothing applies.
+    /// The definitions of groups that no statement applies.
     pub(crate) unapplied: Option<&'g Unapplied>,
 }
 

@@ -18,7 +18,7 @@ pub(crate) struct Sides {
 pub(crate) struct Side {
     /// Filters by family; the filters of one family form a list.
     pub(crate) filters: Vec<(FilterFamily, At<String>)>,
-    /// Policers by family; those of frames have the family `any`.
+    /// Policers by family; policers of frames have the family `any`.
     pub(crate) policers: Vec<(FilterFamily, At<Metered>)>,
 }
 

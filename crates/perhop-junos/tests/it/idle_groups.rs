@@ -1,4 +1,4 @@
-//! Groups that nothing applies: their definitions are read, and have no effect.
+//! Groups that no statement applies: their definitions are read, and have no effect.
 
 use perhop_device::DeviceModel;
 use perhop_lint::LineState;

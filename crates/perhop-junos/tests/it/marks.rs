@@ -55,9 +55,10 @@ fn a_switch_compares_the_memory_that_a_queue_has_alone() {
     assert_eq!(found["shared-memory"]["profiles"]["full"], 30_196);
 }
 
-/// A QFX5240 has 84 206 KB of shared memory, and 30 847 and 47 208 KB dedicated to arriving and departing
-/// packets. 15 and 30 percent leave 26 220 and 33 046 KB more: 143 472 KB, 70 percent of them in two memories
-/// with cells of 254 bytes, of which one queue holds half of 202 442.
+/// A QFX5240 has 84 206 KB of shared memory, and dedicates 30 847 and 47 208 KB to arriving and departing
+/// packets. With 15 and 30 percent, 26 220 and 33 046 KB of these become shared: 143 472 KB in total. 70
+/// percent of them are two memories of 202 442 cells of 254 bytes each, and one queue can use half of one
+/// memory.
 #[test]
 fn a_smaller_dedicated_memory_leaves_more_shared_memory() {
     let dedicated = "set class-of-service dedicated-buffer ingress percent 15

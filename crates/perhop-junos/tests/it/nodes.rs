@@ -229,7 +229,7 @@ fn guarantees_and_percentages_fit_into_the_shaper_of_the_port() {
     }
 }
 
-/// A guarantee inside a node without one counts as well.
+/// A guarantee inside a node without a guarantee also counts.
 #[test]
 fn guarantees_of_units_count_in_sets_without_one() {
     let text = cos(&[
