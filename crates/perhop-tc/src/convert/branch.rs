@@ -28,7 +28,7 @@ pub(super) struct Branches {
     pub(super) classes: Vec<Branch>,
 }
 
-/// A class with everything that the kernel does with its packets.
+/// A class with all treatments of its packets by the kernel.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Branch {
     /// The lowered class, without inner classes.

@@ -305,7 +305,8 @@ fn red(qdisc: &Qdisc, above: Above, log: &mut Log) -> Option<BufferConfig> {
     }))
 }
 
-/// Converts GRED. perhop models nothing that sets the index of a queue, so all packets use the default queue.
+/// Converts GRED. perhop models no command that sets the index of a queue, so all packets use the default
+/// queue.
 fn gred(qdisc: &Qdisc, log: &mut Log) -> Option<BufferConfig> {
     let default = qdisc.options.number("default").unwrap_or(0);
     let mut used = None;
