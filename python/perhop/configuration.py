@@ -233,7 +233,7 @@ def policy_errors(report: RouterReport) -> list[RouterDiagnostic]:
 
 
 def folded(name: str) -> str:
-    """Return the name of an interface as it is compared."""
+    """Return the name of an interface in the form for comparisons."""
     return name.lower().replace(" ", "")
 
 

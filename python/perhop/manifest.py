@@ -41,7 +41,7 @@ def digest(content: bytes) -> str:
 
 
 def described(kind: Kind, about: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the header of a manifest: everything except the files."""
+    """Return the header of a manifest: all keys except the files."""
     return {"format": FORMAT, "schema_version": VERSION, "perhop": _core.__version__, "kind": kind, **about}
 
 

@@ -309,7 +309,7 @@ def _documented(
         found.document = json_text({**head, "diagnostics": found.diagnostics, **findings})
         return found
     head["attached_errors"] = router_report.attached_errors(found.router)
-    # A report without policies is that of a network.
+    # A report without policies is a report of a network.
     text = members(found.file) if members and "router" not in found.router else None
     if text is None:
         found.document = json_text({**head, **found.router, **findings})

@@ -198,7 +198,7 @@ def _configured_and_obtained(
 ) -> Iterator[Column]:
     """Return the configured and the obtained rates in one unit."""
     largest = max((_mean(one) for one in obtained), default=0.0)
-    # The unit is that of a class's load.
+    # The unit is the unit of a class's load.
     divisor, unit = (1e3, "kb/s") if largest < 1e8 else scale("b/s", largest)
     yield Column(f"configured\n{unit}", [configured(row, divisor) for row in rows], with_next=True)
     texts = [interval(one["mean"], one["ci95"], divisor) for one in obtained]

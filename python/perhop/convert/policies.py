@@ -47,7 +47,7 @@ class Remark:
     where: str
     #: The reason for the loss or the difference.
     why: str
-    #: A change to the policy after which nothing is lost, if there is one.
+    #: A change to the policy that avoids the loss, if one exists.
     instead: str = ""
 
     def __str__(self) -> str:

@@ -152,7 +152,7 @@ def _attributes(kinds: str) -> str:
 
 
 def _escaped(content: str) -> str:
-    # Quotes are escaped as well, so that no text can look like the class of an element.
+    # Quotes are also escaped, so that no text can look like the class of an element.
     return escape(printable(content), {'"': "&quot;"})
 
 

@@ -1,6 +1,6 @@
 """The network to build: nodes, and cables with a device at each end.
 
-Nothing here touches the system. The devices of a node are named `eth0`, `eth1`, … in the order of the
+This module does not change the system. The devices of a node are named `eth0`, `eth1`, … in the order of the
 scenario's links.
 """
 

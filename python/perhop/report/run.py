@@ -1,4 +1,4 @@
-"""A run in the report: verdicts, the bottleneck and four linked charts first, everything else folded."""
+"""A run in the report: verdicts, the bottleneck and four linked charts first, all other parts folded."""
 
 from __future__ import annotations
 

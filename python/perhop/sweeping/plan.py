@@ -43,7 +43,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything that the results of a sweep depend on."""
+    """All values that the results of a sweep depend on."""
 
     #: The scenario that every point changes, with the texts of router configurations in it.
     scenario: Document

@@ -23,7 +23,7 @@ _FEWEST = 2
 
 @dataclass(frozen=True)
 class Question:
-    """Everything that the answer depends on."""
+    """All values that the answer depends on."""
 
     #: The scenario that every trial changes, with the texts of router configurations in it.
     scenario: Document

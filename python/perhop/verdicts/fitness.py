@@ -50,7 +50,7 @@ class Compared:
         bound = f"{number(self.bound / divisor, 3)}{suffix}"
         if self.answer == "undecided" and self.range is not None:
             low, high = (number(max(end, 0.0) / divisor, 3) for end in self.range)
-            # The bound of R comes from its scale.
+            # The bound of R is derived from its scale.
             about = f", {'at least' if self.is_least else 'at most'} {bound}" if unit else ""
             return f"{self.words} {low}–{high}{suffix}{about}"  # noqa: RUF001
         sign = "<" if self.is_least else ">"

@@ -243,7 +243,7 @@ class _Handler(BaseHTTPRequestHandler):
         return allowed
 
     def _refuse(self) -> None:
-        """Answer 403 and nothing else."""
+        """Answer only with 403."""
         self.close_connection = True
         with suppress(OSError):
             self.wfile.write(b"HTTP/1.0 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
@@ -291,4 +291,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.flush()
 
     def log_message(self, format: str, *arguments: object) -> None:
-        """Print nothing: the terminal is for the results."""
+        """Print no log, because the terminal shows the results."""
