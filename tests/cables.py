@@ -51,7 +51,7 @@ class Namespace:
     """A network namespace for the lifetime of a process in it."""
 
     def __init__(self) -> None:
-        """Create the namespace. It sends no packets of its own."""
+        """Create the namespace. The kernel sends no packets by itself in this namespace."""
         quiet = "echo 1 > /proc/sys/net/ipv6/conf/all/disable_ipv6; echo; exec sleep infinity"
         self._holder = subprocess.Popen(["unshare", "--net", "sh", "-c", quiet], stdout=subprocess.PIPE)
         assert self._holder.stdout is not None

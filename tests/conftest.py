@@ -65,7 +65,7 @@ class Ended:
     err: str
 
     def json(self) -> Any:
-        """The only document on stdout; anything before or after it is an error."""
+        """The only document on stdout; text before or after it is an error."""
         return json.loads(self.out, parse_constant=pytest.fail)
 
 
@@ -150,7 +150,7 @@ def perhop(command_forks: Forks, tmp_path: Path) -> Command:
 
 @pytest.fixture
 def perhop_process(tmp_path: Path) -> Command:
-    """Run the command line in an empty folder, in a process of its own, as a user starts it."""
+    """Run the command line in an empty folder, in a separate process, as a user starts it."""
     return runner(in_process_of_its_own, tmp_path)
 
 

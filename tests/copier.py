@@ -18,7 +18,7 @@ PACKET_OUTGOING = 4
 
 
 def wrong_checksum(frame: bytes) -> bool:
-    """Whether an IPv4 frame carries TCP or UDP whose checksum is not that of RFC 9293 section 3.1."""
+    """Whether an IPv4 frame carries TCP or UDP with a wrong checksum (RFC 9293 section 3.1)."""
     packet = frame[14:]
     header = (packet[0] & 0xF) * 4
     protocol, total = packet[9], struct.unpack_from("!H", packet, 2)[0]

@@ -60,7 +60,7 @@ class _Folder:
 
 
 class Disk:
-    """A folder and everything in it."""
+    """A folder and its content."""
 
     def __init__(self, before: Tree) -> None:
         self._files: dict[int, _File] = {}

@@ -170,7 +170,7 @@ class Forks:
 
 
 def _write(end: int, text: str) -> None:
-    # A command may end before it has read everything.
+    # A command may end before it has read all of its input.
     with suppress(BrokenPipeError), os.fdopen(end, "w", encoding="utf-8") as pipe:
         pipe.write(text)
 

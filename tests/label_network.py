@@ -1,7 +1,7 @@
 """A network with MPLS: CE1 - PE1 - P1 - P2 - PE2 - CE2, with OSPF and LDP between the provider's routers.
 
 The hosts are in 10.1.0.0/24 behind CE1 and in 10.2.0.0/24 behind CE2. P1 and P2 know only the provider's
-addresses, so packets between hosts cross them with labels or not at all.
+addresses, so packets between hosts can cross them only with labels.
 """
 
 from __future__ import annotations

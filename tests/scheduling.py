@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-#: Files that wait, by group. Those of a group run one after the other, in this order.
+#: Files that wait, by group. The files of a group run one after the other, in this order.
 WAITING = {
     # These tests measure wall time and would disturb each other in parallel.
     "live": (
@@ -99,7 +99,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Distribute tests by `unit`, unless the command line has a `--dist` of its own."""
+    """Distribute tests by `unit`, unless the command line has a `--dist` option."""
     if config.getvalue("dist") != "load":
         return None
     from xdist.scheduler import LoadScopeScheduling  # lazy: a run without workers needs no xdist

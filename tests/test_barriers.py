@@ -1,4 +1,4 @@
-"""Pages other than the playground in Chromium: axe-core finds nothing serious, and they fit a phone."""
+"""Pages other than the playground in Chromium: no serious barriers by axe-core, and they fit a phone."""
 
 from __future__ import annotations
 

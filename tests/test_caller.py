@@ -32,7 +32,7 @@ def theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def owners(folder: Path) -> set[tuple[int, int]]:
-    """The owners of a folder and everything in it."""
+    """The owners of a folder and of its content."""
     found = [folder, *folder.rglob("*")]
     return {(path.lstat().st_uid, path.lstat().st_gid) for path in found}
 

@@ -84,7 +84,7 @@ def test_order_and_content_do_not_depend_on_threads(sites: Path, perhop: Command
 
 
 def test_reports_of_a_network_are_written_as_by_python(sites: Path, perhop: Command) -> None:
-    # The extension module writes these reports, and Python those of single files.
+    # The extension module writes these reports, and Python the reports of single files.
     strange = GOOD.replace(" bandwidth 512", ' description "é"\\ ,:{\t\x01\n bandwidth 512')
     shares = strange.replace(
         "  priority 128", "  bandwidth percent 7\n class class-default\n  shape average 96000"

@@ -1,4 +1,4 @@
-"""`perhop convert --to tc`: queue managers become those of Linux, with the words and units of tc."""
+"""`perhop convert --to tc`: queue managers become qdiscs of Linux, with the words and units of tc."""
 
 from __future__ import annotations
 

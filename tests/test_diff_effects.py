@@ -41,7 +41,7 @@ FORGOTTEN = OLD.replace("class-map match-all VOICE\n match dscp ef\n", "").repla
 
 @pytest.fixture
 def files(tmp_path: Path) -> tuple[Path, Path]:
-    """The old configuration and the one that forgets voice."""
+    """The old configuration, and a new one without the voice class."""
     old, new = tmp_path / "old.cfg", tmp_path / "new.cfg"
     old.write_text(OLD)
     new.write_text(FORGOTTEN)

@@ -32,7 +32,7 @@ def tree(folder: Path, routers: int, fan_out: int) -> Path:
 
 
 def boxes_of(picture: Path) -> tuple[list[Box], list[Box], set[str]]:
-    """Return the boxes of devices, those of labels, and the labels."""
+    """Return the boxes of devices, the boxes of labels, and the labels."""
     root = ET.parse(picture).getroot()
     shapes, labels, names = [], [], set()
     for one in root.iter(f"{SVG}rect"):

@@ -88,7 +88,7 @@ def test_addresses_come_first(tmp_path: Path) -> None:
 
 
 def test_parts_of_an_interface_are_connected_with_it(tmp_path: Path) -> None:
-    """The interface around sub-interfaces of a link has a description, but no link of its own."""
+    """The interface around sub-interfaces of a link has a description, but no separate link."""
     ends = []
     for number, (name, other) in enumerate((("HQ", "NORTH"), ("NORTH", "HQ")), 1):
         tagged = f"interface GigabitEthernet0/1.10\n encapsulation dot1q 10\n ip address 192.0.2.{number} "

@@ -1,6 +1,6 @@
 """Packets with MPLS labels between routers of a folder.
 
-The tables of hops are worked out by hand: imposition copies the precedence to the EXP (RFC 3270 §2.6.3), a
+The tables of hops are computed by hand: imposition copies the precedence to the EXP (RFC 3270 §2.6.3), a
 swap copies the EXP, and the last router but one removes the label (RFC 3031 §3.16), so that the last router
 receives the header below.
 """

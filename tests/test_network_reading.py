@@ -1,6 +1,6 @@
 """Reading a network: outputs of devices, descriptions of labs, virtual routing tables, bundles, tunnels.
 
-The layouts of outputs are those of Cisco's command references; their contents are made here.
+The layouts of outputs are those of Cisco's command references; their contents are written here.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ def test_quic_fills_a_link_with_datagrams_of_1200_bytes(perhop: Command, tmp_pat
 def test_random_losses_reduce_quic_as_newreno(perhop: Command, tmp_path: Path) -> None:
     bulk = measured(perhop, written(tmp_path, "0.01", "congestion: reno"))
     # Mathis et al. 1997: 1.22 / sqrt(p) datagrams per round trip of 20 ms, 0.87 of it with an acknowledgment
-    # for every second packet; and a queue on the way.
+    # for every second packet; and a queue on the path.
     per_round_trip = bulk["delivered_packets"] / (10 / 0.02)
     assert 0.5 * 12.2 < per_round_trip < 1.1 * 12.2
     assert bulk["dropped_lost"] > 30

@@ -308,7 +308,7 @@ SHARED = """\
     ("exceeding", "other", "class_name", "lost"),
     [
         (0, "bandwidth 500 kbps", "VOICE", 30.0),
-        # The drops of the queue include those of the policer, and do not include them.
+        # The drops of the queue include the policer's drops (10), or do not include them (40).
         (10, "bandwidth 500 kbps", "VOICE", 30.0),
         (40, "bandwidth 500 kbps", "VOICE", 70.0),
         (0, "Priority: 5% (500 kbps), burst bytes 12500, b/w exceed drops: 0", "(priority)", 15.0),

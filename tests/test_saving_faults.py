@@ -1,7 +1,7 @@
 """Saving a folder with a signal, an error or a loss of power at each of its operations.
 
-The folder must be whole afterwards, as it was or as it was to be, nothing hidden may remain, and every file
-that is reported as written must be in place.
+Afterwards the folder must be complete, with the old or the new content; no hidden file may remain, and every
+file that is reported as written must be in place.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ def delay_goodput(results, case):
 
 
 def test_the_estimates_are_those_of_greatest_likelihood() -> None:
-    # By hand: logarithms 0 and 2, values 2 and 4; both deviate by 1 from their means, in step.
+    # By hand: logarithms 0 and 2, values 2 and 4; both deviate by 1 from their means, with the same sign.
     found = ellipse("1", {"aqm": "pie"}, SCATTER, [(1.0, 2.0), (100.0, 4.0)])
     assert found is not None
     assert found.center == pytest.approx((10.0, 3.0))

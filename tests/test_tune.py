@@ -128,7 +128,7 @@ def test_an_interrupted_search_continues_to_the_same_bytes(scenario: Path, tmp_p
 def test_another_start_changes_an_answer_in_one_step(
     scenario: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """If the search fails on the way, the folder is not damaged, and the search continues from it."""
+    """If the search fails before its end, the folder is not damaged, and the search continues from it."""
     folder, alone, start = tmp_path / "tuning", tmp_path / "alone", {RATE: "2.345Mb/s"}
     tuned(scenario, folder, trials=12)
     write = disk.write

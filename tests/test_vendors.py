@@ -14,7 +14,7 @@ from programs import ROOT
 
 #: The crates that read a vendor's text.
 FRONT_ENDS = {"perhop-ios", "perhop-junos", "perhop-tc"}
-#: The list, and the fuzz targets, each of which drives one front end.
+#: The crate with the list of front ends, and the fuzz targets, each of which drives one front end.
 MAY_NAME = {*FRONT_ENDS, "perhop-front-ends", "perhop-fuzz-targets"}
 # The crates that a layer may use: its own and those of lower layers in the table of ARCHITECTURE.md.
 _HEAD = "| layer | crates | knows |"

@@ -262,7 +262,7 @@ def test_the_rating_matches_measured_delays_by_hand(judged: Any) -> None:
     call = calls(Heard(classes, histogram, own), Telephony.from_options("g729a-vad", "5ms"))["v"]
     assert call.late and call.mouth_to_ear and call.r
     assert call.late.mean == pytest.approx(10.0)
-    # 10 ms on the way, 5 ms in the buffer, 35 ms of coding: two frames in a packet, one ahead, look-ahead.
+    # 10 ms on the path, 5 ms in the buffer, 35 ms of coding: two frames in a packet, one ahead, look-ahead.
     assert call.mouth_to_ear.mean == pytest.approx(0.050)
     # The fit of Cole and Rosenbluth for the delay, which is within 0.3.
     assert call.r.mean == pytest.approx(93.2 - 0.024 * 50 - (11 + 84 * 10 / 29), abs=0.3)

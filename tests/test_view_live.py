@@ -100,7 +100,7 @@ def test_the_terminal_shows_the_queues_and_keeps_the_last_table(tmp_path: Path) 
 
 @contextmanager
 def relayed(namespace: str, port: int) -> Iterator[None]:
-    """Carry connections to a port of this machine's loopback to that of a namespace."""
+    """Relay connections from a loopback port of this machine to the loopback port of a namespace."""
     listening = socket.create_server(("127.0.0.1", port))
     serving: list[threading.Thread] = []
 

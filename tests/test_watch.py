@@ -37,8 +37,8 @@ def in_a_terminal(
 ) -> tuple[int, str]:
     """Run the command line in a pseudo-terminal and return its exit code and all that it drew.
 
-    `line` is another command line in its place. `typed` are keys, each after a text was drawn, or signals;
-    earlier drawings do not count.
+    `line` replaces the command line. `typed` are pairs of a text and a key or signal, which is sent once the
+    text is drawn; earlier drawings do not count.
     """
     child, terminal = pty.fork()
     if child == 0:

@@ -2,9 +2,9 @@
 
     PYTHONPATH=python:tests python -m network_faults.measuring [--every N]
 
-A fault counts as named where a finding that the healthy network does not have is at its line; as found at the
-other end, where it is at one of the lines that the fault lists as well. A harmless change is a false alarm
-where it has a new finding above notes.
+A fault is named if there is a finding at its line that the healthy network does not have. It is found at the
+other end if such a finding is at one of the fault's other lines. A harmless change is a false alarm if it has
+a new finding above notes.
 """
 
 from __future__ import annotations
