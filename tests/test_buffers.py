@@ -120,11 +120,11 @@ def test_a_design_gives_the_smallest_multiplier(perhop: Command, switch: Path) -
     options = ("--interface", "gi1/0/2", "--burst", "1500kB", "--arrival", "10Gb/s", "--json")
     found = perhop("design", "buffers", switch, *options).json()
     values = {step["name"]: step["value"] for step in found["steps"]}
-    # 90 % of the burst wait: 890 frames of six units; the queue has 720 units at 100 %.
+    # 90 % of the burst waits: 890 frames of six units; the queue has 720 units at 100 %.
     assert (values["frames"], values["need"], values["now"]) == (890, 5340, 720)
     assert values["multiplier"] == 742 and values["after"] >= 5340
     assert found["ios"] == "qos queue-softmax-multiplier 742"
-    # 989 frames arrive; one leaves for ten that arrive, and 120 of six units find room.
+    # 989 frames arrive, one leaves for every ten arrivals, and 120 frames of six units fit.
     assert 989 * 9 // 10 - 120 - 3 <= values["lost"] <= 989 * 9 // 10 - 120 + 3
     assert values["left"] == 0
     for percent, fits in ((742, True), (741, False)):

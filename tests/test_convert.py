@@ -36,7 +36,7 @@ LISTED = {
     "vectors/link-marks": "the router would have 0",
     # A class whose colors exclude its own codepoint.
     "policers-of-today": "color-aware",
-    # The header of encrypted packets that a class sees differs between the interfaces.
+    # At different interfaces, a class matches different headers of encrypted packets.
     "pre-classify": "web-2",
 }
 # IOS XR and NX-OS are other languages: some of their commands have no equivalent in IOS.

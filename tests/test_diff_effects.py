@@ -64,7 +64,7 @@ def test_a_forgotten_voice_class_has_more_delay(perhop: Command, files: tuple[Pa
     lines = ending(perhop("diff", *files, "--load", "overload").out)
     assert lines[0].startswith("simulated under the overload load of old.cfg")
     voice = next(line for line in lines if line.startswith("  VOICE:"))
-    # Its load exceeds its priority rate, so it lost packets before the change.
+    # The load of voice exceeds its priority rate, so voice lost packets before the change.
     assert "loss " in voice and "p99 of delay" in voice
     assert 2 <= len(lines) <= 5
     document = json.loads(perhop("diff", *files, "--json").out)

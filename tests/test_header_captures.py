@@ -122,7 +122,7 @@ def test_encrypted_headers_are_opaque(tmp_path: Path, headers: list[Any], family
     lengths = {
         14 + header + extra + 24 + -(-(ip + 2) // 16) * 16 + 12 for ip in (200 + 8 * gre, 1000 + 8 * gre)
     }
-    # This applies to datagrams; acknowledgments are shorter.
+    # Only datagrams have these lengths; acknowledgments are shorter.
     assert {int(length) for _, _, length in there if int(length) > 250} == lengths
 
 

@@ -203,7 +203,7 @@ def test_a_command_loads_only_what_it_needs(command: str) -> None:
 
 
 def test_tests_import_only_names_that_other_tests_define() -> None:
-    """A renamed helper breaks each file that imports it, which the helper's own tests do not show."""
+    """A renamed helper breaks each file that imports it; the helper's own tests do not detect this."""
     folder = ROOT / "tests"
     trees = {file.stem: ast.parse(file.read_text(encoding="utf-8")) for file in folder.glob("*.py")}
     defined = {name: set(_defined(tree)) for name, tree in trees.items()}

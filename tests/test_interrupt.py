@@ -135,7 +135,7 @@ def test_a_retry_inside_the_hook_for_ignored_exceptions_is_retried_again() -> No
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_does_not_interrupt_an_import(tmp_path: Path, number: signal.Signals) -> None:
-    """Otherwise a partly initialized module would remain, and its next import would fail."""
+    """An interrupted import would leave a partly initialized module, whose next import would fail."""
     (tmp_path / "torn.py").write_text(
         "import os, sys, time\nos.kill(os.getpid(), int(sys.argv[1]))\ntime.sleep(0.1)\nwhole = True\n"
     )
@@ -156,7 +156,7 @@ def test_a_signal_does_not_interrupt_an_import(tmp_path: Path, number: signal.Si
 
 
 def test_a_pending_signal_is_discarded_at_the_end() -> None:
-    """Otherwise the alarm that repeats the signal would end the process before its exit code is set."""
+    """The alarm that repeats a pending signal would end the process before its exit code is set."""
     ending = (
         "import os, signal, sys, time\n"
         "from perhop import interrupts\n"
@@ -227,7 +227,7 @@ def test_a_signal_waits_for_native_code(library: str) -> None:
 
 @pytest.mark.parametrize("moment", ["taken", "to be released"])
 def test_a_lock_is_not_left_taken_by_a_signal(moment: str) -> None:
-    """Otherwise a thread that waits for the lock, for example to deliver a result, would wait forever."""
+    """A thread that waits for a locked lock, for example to deliver a result, would wait forever."""
     locking = (
         "import _thread, signal, sys, threading, time\n"
         "from functools import partial\n"

@@ -186,7 +186,7 @@ def test_packets_between_two_boxes(policies: Path, perhop: Command) -> None:
 @own_run
 @needs_rights
 def test_a_second_bridge_on_an_interface_is_refused(policies: Path) -> None:
-    """Otherwise both bridges would forward each frame, which would arrive twice."""
+    """Two bridges on one interface would forward each frame twice."""
     with bridged("--policy", policies, "--name", "wan") as (testbed, process):
         again = ("--policy", str(policies), "--name", "wan", "--in", "eth1", "--out", "eth0")
         command = [sys.executable, "-m", "perhop", "live", "bridge", *again]

@@ -88,7 +88,7 @@ def test_clean_removes_the_remains_of_a_killed_testbed() -> None:
         )
         process.kill()
         process.wait()
-        # Its own children end with it.
+        # The children of the killed process end with it.
         assert gone(*pids)
         assert len(left_behind(process.pid)) == 4
         cleaned = clean()

@@ -221,7 +221,7 @@ def test_a_folder_without_a_configuration_is_refused(perhop: Command, tmp_path: 
 
 
 def test_a_switch_that_is_not_simulated_is_read(perhop: Command, tmp_path: Path) -> None:
-    """Its addresses and routes do not depend on queues; a walk names the queues that are not simulated."""
+    """A switch's routes do not depend on queues; a walk names the queues that are not simulated."""
     switch = f"switch 1 provision ws-c4500x-32\n{branch(1)}"
     folder = network(tmp_path, b1=switch, b2=branch(2), hub=hub(2))
     read = perhop("network", folder)

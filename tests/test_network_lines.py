@@ -263,7 +263,7 @@ def test_the_only_group_without_a_first_router_is_named(tmp_path: Path, kind: st
     named = found(tmp_path, gateways({1: 110, 2: 110, 3: None}, kind))
     assert {rule for _, _, rule in named} == {"network-group-differs"}
     assert {file for file, _, _ in named} == {"gw1.cfg", "gw2.cfg"}
-    # A network in which most groups leave the choice to the addresses does so on purpose.
+    # If most groups of a network leave the choice to the addresses, this is intended.
     assert found(tmp_path, gateways({1: 110, 2: None, 3: None}, kind)) == set()
 
 

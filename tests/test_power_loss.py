@@ -146,7 +146,7 @@ def test_any_loss_leaves_a_whole_result(
 @needs_rights
 @own_run
 def test_any_loss_of_a_live_run(runs: Path, tmp_path: Path) -> None:
-    """Its hosts and forwarders are separate processes, which write to the folder of the run."""
+    """Hosts and forwarders of a live run are separate processes, which write to the folder of the run."""
     live = "live run overload.yaml --duration 1s --set measure.warmup=0s -q --seed {seed} -o out"
     played = play(Writing(live, ("out",)), runs, tmp_path)
     found = lose_power(played, played.recorded.changes)
@@ -192,7 +192,7 @@ def test_a_missing_synchronization_is_detected(what: str, runs: Path, tmp_path: 
     "name", ["run", "run-captures-inside", "compare"] if ALL else ["run-captures-inside"]
 )
 def test_the_next_writer_recovers_from_any_state(name: str, runs: Path, tmp_path: Path) -> None:
-    """The next writer leaves a complete result and no hidden files; possible files of others are visible."""
+    """The next writer leaves a complete result and no hidden files; files of others become visible."""
     played = play(COMMANDS[name], runs, tmp_path)
     losses = lose_power(played, played.recorded.changes).whole
     different = list({str(sorted(one.items(), key=str)): one for one in losses}.values())

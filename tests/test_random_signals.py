@@ -182,7 +182,7 @@ def test_results_survive_signals_at_any_time(
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_process_survives_signals_from_its_start(scenario: Path, number: signal.Signals) -> None:
-    """This includes the start of Python itself, for which perhop guarantees only that no files remain."""
+    """Signals also arrive while Python starts, when perhop guarantees only that no files remain."""
     draw = drawing("start")
     line = [sys.executable, "-m", "perhop", "run", str(scenario), "-o", "out", "-q"]
     for _ in range(10):

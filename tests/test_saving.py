@@ -33,7 +33,7 @@ def test_a_link_keeps_its_target(tmp_path: Path) -> None:
 
 
 def test_a_pipe_is_written_and_not_replaced(tmp_path: Path) -> None:
-    """Otherwise root would replace /dev/null by a file."""
+    """A rename by root would replace /dev/null by a file."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True)

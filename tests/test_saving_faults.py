@@ -219,7 +219,7 @@ def test_files_that_cannot_be_removed_are_named(tmp_path: Path, monkeypatch: pyt
 def test_a_new_folder_that_cannot_be_listed_is_not_an_empty_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Otherwise the manifest would list no files, and the unlisted files would not be synchronized."""
+    """If the folder counted as empty, its files would be missing in the manifest and not be synchronized."""
     save(tmp_path / "out", "old")
     scan, failing = os.scandir, [0]
 

@@ -73,7 +73,7 @@ def test_a_claim_that_is_not_met_ends_with_4(perhop: Command, study: Path) -> No
 
 
 def test_a_claim_that_holds_in_part_is_partly_met(perhop: Command, study: Path) -> None:
-    """Its evidence names the parts that are met and those that are not; the whole claim is not met."""
+    """The evidence names the parts that are met and those that are not; the whole claim is not met."""
     claims = study / "claims.toml"
     claims.write_text(
         CLAIMS.replace("A heavy load loses half.", "A heavy load loses half, a light one a tenth.")

@@ -139,7 +139,7 @@ def test_packets_one_by_one_vary_a_sparse_delay_by_half_a_packet_at_most() -> No
 
 
 def is_ipdv_behind(figure: Figure, size: str) -> bool:
-    """Whether a figure is the delay variation behind best effort of a size."""
+    """Whether a figure is the delay variation of EF with best-effort packets of a size."""
     return figure["metric"] == "router_ipdv_ms" and figure["case"].get("be_size") == size
 
 

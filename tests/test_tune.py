@@ -248,7 +248,7 @@ def test_an_invalid_question_is_refused(
 
 
 def test_a_search_begins_with_values_of_formulas() -> None:
-    """It starts with thresholds for 100 ms at 2 Mb/s, the paper's denominators, and the file's values."""
+    """The first trials have thresholds for 100 ms, the paper's denominators, and the file's values."""
     loaded = library.Scenario.load(STUDIES / "wred-bottleneck" / "bottleneck.perhop.yaml")
     path, _, lines = WRED.partition("=")
     vary = {"min": "2:60", "d3": "1:20", "d4": "1:20", "d5": "1:20", "duration": "10s:100s"}

@@ -21,7 +21,7 @@ _HEAD = "| layer | crates | knows |"
 
 
 def _dependencies(crate: str) -> set[str]:
-    """The crates of the workspace that a crate depends on, tests left out."""
+    """The crates of the workspace that a crate depends on, except for tests."""
     manifest = tomllib.loads((ROOT / "crates" / crate / "Cargo.toml").read_text(encoding="utf-8"))
     return {name for name in manifest.get("dependencies", {}) if name.startswith("perhop-")}
 
@@ -57,7 +57,7 @@ def test_front_ends_do_not_know_each_other_scenarios_or_engines() -> None:
 def test_the_table_of_layers_has_every_crate_and_dependencies_go_down() -> None:
     layers = _layers()
     places = {crate: place for place, crates in enumerate(layers) for crate in crates}
-    # It drives all layers, and the program does not contain it.
+    # The crate of fuzz targets drives all layers, and the program does not contain it.
     assert sorted(places) == [crate for crate in _crates() if crate != "perhop-fuzz-targets"]
     upward = {
         f"{crate} depends on {other}"

@@ -43,7 +43,7 @@ def in_a_terminal(
     child, terminal = pty.fork()
     if child == 0:
         fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-        # Under nohup a test runner's children ignore it.
+        # If a test runner runs under nohup, its children ignore SIGHUP.
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
         line = [*line] or command_line(arguments)
         if given := environment.get("PERHOP_TEST_INPUT"):

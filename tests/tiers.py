@@ -56,7 +56,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any, error: object) -> None:
-    """Store the tests that a worker has left out; all workers leave out the same."""
+    """Store the tests that a worker has left out; all workers leave out the same tests."""
     output = getattr(node, "workeroutput", None)
     if output is not None:
         node.config.stash[_LEFT_OUT] = Counter(output.get("left_out", {}))

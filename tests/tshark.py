@@ -72,7 +72,7 @@ def _occurrences(file: Path, names: Sequence[str], where: str, decode_as: str) -
 def _tshark(file: Path, arguments: Sequence[str]) -> list[str]:
     command = ["tshark", "-n", "-r", str(file), *_VALIDATE, *arguments]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
-    # Its only allowed message is that it runs as root.
+    # The only allowed message of tshark is that it runs as root.
     complaints = [line for line in ended.stderr.splitlines() if line and "could be dangerous" not in line]
     assert complaints == [], ended.stderr
     return ended.stdout.splitlines()

@@ -45,7 +45,7 @@ class Watched:
         return urlsplit(self.link).query.partition("=")[2]
 
     def errors(self) -> str:
-        """Its output to standard error so far."""
+        """The output of the command to standard error so far."""
         self.err.seek(0)
         return self.err.read().decode()
 
