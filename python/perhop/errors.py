@@ -82,7 +82,7 @@ class ScenarioError(InvalidInputError):
 
     def __init__(self, message: str, help: str | None = None) -> None:
         super().__init__(message, help)
-        # The extension module raises it and fills in both.
+        # The extension module raises this error and sets both attributes.
         self.diagnostics = []
         self.colored = message
 

@@ -228,7 +228,7 @@ def _show_queues(rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _show_marks(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print how many packets each queue marked instead of dropping them, or as L4S (ECN)."""
+    """Print how many packets each queue marked by ECN: instead of dropping them, or as L4S."""
     marking = [row for row in rows if _mean(row["marked_packets"])]
     if not 0 < len(marking) <= _MOST_QUEUES:
         return
