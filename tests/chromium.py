@@ -14,7 +14,7 @@ from forks import HANGS_AFTER_S
 
 ROOT = Path(__file__).parent.parent
 CHROMIUM = Path("/usr/bin/chromium")
-# Screenshots for a look by eye; git ignores them.
+# Screenshots for visual checks; git ignores them.
 SCREENSHOTS = ROOT / "tests" / "screenshots"
 # axe-core finds barriers for users of screen readers; `make playground` installs it.
 _AXE = ROOT / "playground" / "node_modules" / "axe-core" / "axe.min.js"

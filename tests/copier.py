@@ -1,7 +1,7 @@
 """A substitute for a forwarder: copies every arriving frame between two devices.
 
 `copier.py SEEN DEVICE=MAC DEVICE=MAC`: MAC is written into frames that leave via DEVICE. The file SEEN
-appears once it copies; the length of each frame is appended to it as a line, with its problem if the
+appears when the copying starts; the length of each frame is appended to it as a line, with its problem if the
 checksum of its TCP or UDP is wrong. Ends with its standard input.
 """
 

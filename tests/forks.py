@@ -89,7 +89,7 @@ class Forks:
         self._requests, theirs = socket.socketpair()
         self._one_at_a_time = threading.Lock()
         with theirs:
-            # Without -P, Python would also import modules from the folder of the server, which has some.
+            # Without -P, Python would also import modules from the folder of the server, which contains some.
             self._process = subprocess.Popen(
                 [sys.executable, "-P", str(_SERVER), str(theirs.fileno()), *modules],
                 env=self._environment,

@@ -27,7 +27,7 @@ needs_rights = pytest.mark.skipif(
 )
 
 
-#: A private /run for tests that leave testbeds behind, so that parallel tests do not clean them up.
+#: A private /run for tests that leave testbeds, so that parallel tests do not remove these testbeds.
 own_run = pytest.mark.usefixtures("run_folder_of_its_own")
 
 

@@ -1,4 +1,4 @@
-"""Small networks whose ends fit each other, as files."""
+"""Small networks whose link ends have matching settings, as files."""
 
 from __future__ import annotations
 

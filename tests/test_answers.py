@@ -1,4 +1,4 @@
-"""The JSON documents of commands against their schemas, which are closed here."""
+"""The JSON documents of commands against their schemas, which allow no additional keys here."""
 
 from __future__ import annotations
 

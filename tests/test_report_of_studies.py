@@ -1,4 +1,4 @@
-"""The report of all studies, as `make reproduce` ends with it: small, quick to open, complete."""
+"""The report of all studies, the last step of `make reproduce`: small, quick to open, complete."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST_PAGES = 6
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Every study once: fewer replications do not make it smaller, since it has every table and figure."""
+    """Every study once: fewer replications do not make it smaller, because it has every table and figure."""
     import subprocess
 
     folder = tmp_path_factory.mktemp("studies")

@@ -16,7 +16,7 @@ from conftest import ROOT, Command, command_line
 from perhop import Scenario, _core
 
 CONFIGURATIONS = ROOT / "tests" / "configurations"
-# Class-maps and policy-maps alone need an interface; of two policies, one is named.
+# Class-maps and policy-maps alone need an interface; if there are two policies, one is selected.
 FRAGMENTS = {"fragment-wan": {"rate": "50Mb/s"}, "fragment-two": {"rate": "50Mb/s", "policy": "UPLINK"}}
 # The switch is left out, because perhop refuses it (test_unsupported_systems.py).
 FILES = sorted(set(CONFIGURATIONS.glob("*.cfg")) - {CONFIGURATIONS / "catalyst-9300.cfg"})

@@ -72,7 +72,7 @@ class Disk:
 
 @pytest.fixture(autouse=True)
 def handled() -> Iterator[None]:
-    """Signals end the saving, as they end a command."""
+    """Handlers by which signals end the saving, as they end a command."""
 
     def terminated(number: int, frame: object) -> None:
         raise SystemExit(128 + number)

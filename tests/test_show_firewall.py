@@ -75,7 +75,7 @@ def test_genie_reads_counters_and_policers(perhop: Command, router: Path) -> Non
     # Voice has packets of 200 bytes; filters of IP count IP bytes.
     [voice] = [row for row in rows(edge, "counters") if row[0] == "voice"]
     assert voice[1] == 200 * voice[2] > 0
-    # Dropped packets do not reach `count`, and all others leave through the filter at the exit.
+    # Dropped packets do not reach `count`, and all other packets leave through the output filter.
     assert sum(packets for _, _, packets in rows(edge, "counters")) == rows(exit_, "counters")[0][2]
 
 
@@ -126,7 +126,7 @@ def test_the_output_is_compared_with_a_run(
     ended = perhop(*compared)
     assert ended.code == 0, ended.err
     found = ended.json()
-    # The same run: all numbers are equal.
+    # The output is of the same run: all numbers are equal.
     assert found["agrees"] and found["figures"]["agrees"] > 5 and found["missing"] == []
     changed = tmp_path / "other.conf"
     changed.write_text(ROUTER.replace("percent 60", "percent 20").replace("limit 5m", "limit 1m"))

@@ -38,7 +38,7 @@ BE_MS = 22 * 424 / 2e6 * 1e3
 
 
 def test_delay_over_time(perhop: Command, tmp_path: Path) -> None:
-    """Figure 2 once: minima apart by whole best-effort packets, and the data of its curves."""
+    """Figure 2 once: its minima differ by whole best-effort packets, and its curves have data."""
     ended = perhop(
         "study",
         "run",

@@ -69,7 +69,7 @@ def test_every_table_and_its_tolerances(perhop: Command) -> None:
 
 
 def test_the_constant_rate_matches_the_readings_of_single_drops() -> None:
-    """Two further files with such readings are for Rust's tests."""
+    """Rust's tests use two further files with such readings."""
     figures = {
         (one.case["discipline"], one.metric): one.runs
         for one in study.find("linux-aqm").published

@@ -147,7 +147,7 @@ interface FastEthernet0/0
 def test_classes_of_one_name_in_several_policies_are_distinguished(tmp_path: Path, perhop: Command) -> None:
     file = written(tmp_path, WRAPPED, "wrapped.cfg")
     ended = perhop("run", file, "--duration", "2s", "--json")
-    # Packets of a class around others wait in their queues.
+    # Packets of an outer class wait in the queues of its inner classes.
     assert "no packet that perhop tried reaches it" not in ended.err
     names = {"VIDEO", "INET/class-default", "FIRST", "SITE/class-default", "class-default"}
     # No class matches EF.

@@ -1,4 +1,4 @@
-"""Tuning: goals are met by values that, pasted back, give the same results."""
+"""Tuning: found values meet the goals, and have the same results when they are pasted."""
 
 from __future__ import annotations
 

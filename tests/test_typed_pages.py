@@ -144,7 +144,7 @@ def test_the_readme_works_as_written(newcomer: Newcomer) -> None:
     for line in typed:
         ended = newcomer.types(line)
         if line.startswith("perhop playground") and not is_built:
-            # `make test` needs no npm, without which there is no page.
+            # `make test` needs no npm, but the page exists only if npm built it.
             assert ended.code == Exit.MISSING_CAPABILITY and "make playground" in ended.err
             continue
         assert ended.code == 0, f"{line}\n{ended.err}"

@@ -166,7 +166,7 @@ def test_queues_classified_by_codepoints_count_those_packets(example: str) -> No
     for (port, queue), packets in sent.items():
         rows = [one for one in results.summary["ports"] if (one["port"], one["queue"]) == (port, queue)]
         arrived = sum(one["arrived_packets"]["mean"] for one in rows)
-        # A few packets are on their way to the router at either end of the measured time.
+        # A few packets are on their way to the router at the start and at the end of the measured time.
         assert arrived == pytest.approx(packets, abs=10.0)
 
 

@@ -1,4 +1,4 @@
-"""The verdict on each class of an example or a lesson is the same for every seed, or undecided."""
+"""The verdict on each class of an example or a lesson is the same for all seeds, or undecided."""
 
 from __future__ import annotations
 

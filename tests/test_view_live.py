@@ -27,7 +27,7 @@ pytestmark = [needs_rights, own_run]
 
 
 def rows(page: Any) -> dict[str, list[str]]:
-    """The rows of the table of counters, as they are written."""
+    """The rows of the table of counters, as text."""
     found = [row.locator("th, td").all_inner_texts() for row in page.locator("#counters tr").all()[1:]]
     return {name: numbers for name, *numbers in found}
 

@@ -114,7 +114,7 @@ def named_by(path: dict[str, Any]) -> dict[str, set[Any]]:
 
 
 def occurs(path: dict[str, Any]) -> bool:
-    """Whether a run is sure to have packets on a path.
+    """Whether a run surely has packets on a path.
 
     Every meter has tokens for the first packets. A slow meter then has none: its later packets
     exceed, if no other slow meter meters the same packets.

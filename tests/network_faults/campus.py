@@ -31,7 +31,7 @@ _EDGE = 100
 
 @dataclass(frozen=True)
 class Link:
-    """A link between two routers, with a port at either end."""
+    """A link between two routers, with a port at each end."""
 
     a: str
     a_port: str

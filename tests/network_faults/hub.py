@@ -1,4 +1,4 @@
-"""Hub and spoke: two hubs, four branches, each with a sub-rate Ethernet circuit to either hub."""
+"""Hub and spoke: two hubs, four branches, each with a sub-rate Ethernet circuit to each hub."""
 
 from __future__ import annotations
 
