@@ -1,7 +1,7 @@
 //! [`Snapshot::findings`]: the rules that compare several devices.
 //!
-//! Most of them check ports that reach another device of the snapshot. The rules about a single device cover
-//! the ports towards hosts.
+//! Most of these rules check ports that reach another device of the snapshot. The rules about a single device
+//! check ports towards hosts.
 
 mod access_lists;
 mod attachments;
@@ -52,12 +52,12 @@ use treatment::Treatments;
 
 use super::{PortId, Snapshot};
 
-/// The rules about one subject. They add their findings to the list.
+/// A function that applies the rules about one subject and adds their findings to the list.
 type Check = fn(&Snapshot, &mut Vec<NetworkFinding>);
-/// Rules that also need the treatments of codepoints.
+/// A function for rules that also need the treatments of codepoints.
 type CheckOfTreatments = fn(&Snapshot, &Treatments, &mut Vec<NetworkFinding>);
 
-/// The slow ones first, so that no processor waits for them at the end.
+/// The checks. Slow checks are first, so that no processor waits for them at the end.
 const CHECKS: [Check; 24] = [
     namesakes::check,
     routes::check,

@@ -1,6 +1,6 @@
 //! Rules that read the text of classes, policies, lists and switch ports.
 //!
-//! The device model lacks what they compare: the names of a class's access lists, and VLANs.
+//! The device model does not contain the compared values: the names of a class's access lists, and VLANs.
 
 mod bare_classifiers;
 mod bare_ports;
