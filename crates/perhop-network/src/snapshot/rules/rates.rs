@@ -19,12 +19,12 @@ pub(super) fn check(snapshot: &Snapshot, treatments: &Treatments, found: &mut Ve
     for [sends, receives] in snapshot.wires() {
         check_whole(snapshot, sends, receives, found);
         check_classes(snapshot, [sends, receives], treatments, found);
-        check_promises(snapshot, [sends, receives], treatments, found);
+        check_guarantees(snapshot, [sends, receives], treatments, found);
     }
 }
 
 /// Compares the guaranteed rates of the two ends of a link whose ends have the same rate.
-fn check_promises(
+fn check_guarantees(
     snapshot: &Snapshot,
     [own, other]: [PortId; 2],
     treatments: &Treatments,
@@ -110,8 +110,8 @@ fn check_classes(
     let mut seen = BTreeSet::new();
     for dscp in treatments.best.keys() {
         let packet = packet(*dscp);
-        let Some(promise) = treatments.at(snapshot, sends, *dscp) else { continue };
-        let Some(rate) = class_rate(promise.class, around) else { continue };
+        let Some(guarantee) = treatments.at(snapshot, sends, *dscp) else { continue };
+        let Some(rate) = class_rate(guarantee.class, around) else { continue };
         for input in &to.intent.input {
             let Some(own) = treatment(input, &names, &packet).filter(|own| !own.class.takes_rest) else {
                 continue;
@@ -128,13 +128,13 @@ fn check_classes(
                     Rate::from_bits_per_second(limit),
                     snapshot.port_name(sends),
                     Rate::from_bits_per_second(rate),
-                    snapshot.place(sends.device, promise.class.line)
+                    snapshot.place(sends.device, guarantee.class.line)
                 );
                 let effect = "packets within the guaranteed rate are dropped or marked".to_owned();
                 let rule = &rules::NETWORK_POLICER_BELOW_GUARANTEE;
                 // The error can be at either end, so both lines are reported.
                 for (device, line) in
-                    [(receives.device, police.line), (sends.device, demand_line(promise.class))]
+                    [(receives.device, police.line), (sends.device, demand_line(guarantee.class))]
                 {
                     found.push(snapshot.finding(device, rule, line, (message.clone(), effect.clone())));
                 }

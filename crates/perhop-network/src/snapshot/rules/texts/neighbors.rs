@@ -285,7 +285,7 @@ fn check_redistribution(
 }
 
 /// Whether the name of a route-map states that it makes AS paths longer.
-fn promises_prepending(name: &str) -> bool {
+fn states_prepending(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     let mut parts = name.split(|letter: char| !letter.is_ascii_alphanumeric());
     name.contains(PREPENDING) && !parts.any(|part| NEGATIONS.contains(&part))
@@ -296,7 +296,7 @@ fn check_prepending(snapshot: &Snapshot, device: usize, nodes: &[Node], found: &
     let mut maps: BTreeMap<&str, (usize, bool)> = BTreeMap::new();
     for node in nodes {
         let ["route-map", name, ..] = *node.words().as_slice() else { continue };
-        if !promises_prepending(name) {
+        if !states_prepending(name) {
             continue;
         }
         let own = maps.entry(name).or_insert((node.line.0, false));
