@@ -8,7 +8,7 @@ use super::words::Entry;
 
 /// Commands that stop or drop packets. The rule reports a block with such a command if no peer has it. Other
 /// rules check marks and policers.
-const TAKING: &[&str] = &["shutdown"];
+const DISABLING: &[&str] = &["shutdown"];
 /// The minimum number of lines that interfaces with the same task have in common.
 const LEAST_COMMON: usize = 3;
 /// The minimum number of equal peers that permit one common line less.
@@ -42,16 +42,16 @@ pub(super) fn check(forms: &[Form], devices: &[Defined], found: &mut Vec<Deviati
         if let Some((shape, peers)) = most.filter(|(_, peers)| is_enough(peers)) {
             report(block, shape, &peers, devices, found);
         }
-        report_taking(block, own, &near, found);
+        report_disabling(block, own, &near, found);
     }
 }
 
 /// Reports lines that stop or drop packets, if no peer has them.
-fn report_taking(block: &Block, own: &Form, near: &[&Form], found: &mut Vec<Deviation>) {
+fn report_disabling(block: &Block, own: &Form, near: &[&Form], found: &mut Vec<Deviation>) {
     let peers: Vec<&Block> = near.iter().flat_map(|form| form.blocks.iter().copied()).collect();
     let is_extra = |shape: &str| !near.iter().any(|form| form.has(shape));
-    let takes = |shape: &&&str| TAKING.contains(&first_word(shape)) && is_extra(shape);
-    for shape in own.shapes.iter().filter(takes) {
+    let disables = |shape: &&&str| DISABLING.contains(&first_word(shape)) && is_extra(shape);
+    for shape in own.shapes.iter().filter(disables) {
         let entry = block.entries.iter().find(|entry| entry.shape == **shape);
         let Some(entry) = entry.filter(|_| are_enough(block, &peers)) else { continue };
         let message =

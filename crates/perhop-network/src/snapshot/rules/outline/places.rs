@@ -60,14 +60,14 @@ pub(super) fn check(group: &[Block], devices: &[Defined], found: &mut Vec<Deviat
 /// device defines `Tunnel7`.
 fn stems<'d>(lines: &[(&Block, &Entry)], place: usize, devices: &'d [Defined]) -> BTreeSet<&'d str> {
     let is_number = |value: &str| value.bytes().all(|byte| byte.is_ascii_digit());
-    let of = |(block, entry): &(&Block, &Entry)| {
+    let stems_of = |(block, entry): &(&Block, &Entry)| {
         let value = &entry.values[place];
         if is_number(value) { devices[block.device].numbers(value) } else { BTreeSet::new() }
     };
     // The line must contain the kind of interface: `multilink group 1` means `Multilink1`.
     let is_named = |stem: &&str| lines[0].1.shape.contains(&stem.to_lowercase());
     // At most one line is an exception, so the first two lines contain all candidates.
-    lines.iter().take(2).flat_map(of).filter(is_named).collect()
+    lines.iter().take(2).flat_map(stems_of).filter(is_named).collect()
 }
 
 /// Reports the only line for which `holds` returns false.

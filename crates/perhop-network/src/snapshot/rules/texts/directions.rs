@@ -31,27 +31,27 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
         }
     }
     let named: Vec<(&Attachment, bool)> =
-        all.iter().filter_map(|one| Some((one, says_output(one.name)?))).collect();
+        all.iter().filter_map(|own| Some((own, stated_output(own.name)?))).collect();
     let odd: Vec<&Attachment> =
-        named.iter().filter(|(one, says)| one.is_output != *says).map(|(one, _)| *one).collect();
-    let [one] = odd.as_slice() else { return };
+        named.iter().filter(|(own, stated)| own.is_output != *stated).map(|(own, _)| *own).collect();
+    let [odd] = odd.as_slice() else { return };
     if named.len() <= LEAST {
         return;
     }
-    let [here, there] = if one.is_output { ["output", "input"] } else { ["input", "output"] };
+    let [here, there] = if odd.is_output { ["output", "input"] } else { ["input", "output"] };
     let message = format!(
         "{} is attached to {here}, but its name states {there}, and {} other policies are attached as their names \
-         say",
-        one.name,
+         state",
+        odd.name,
         named.len() - 1
     );
     let effect = "the policy applies to packets of the wrong direction".to_owned();
     let rule = &rules::NETWORK_ATTACHMENT_UNUSUAL;
-    found.push(snapshot.finding(one.device, rule, one.line, (message, effect)));
+    found.push(snapshot.finding(odd.device, rule, odd.line, (message, effect)));
 }
 
 /// Returns whether a name states the output direction; `None` if the name states no direction, or both.
-fn says_output(name: &str) -> Option<bool> {
+fn stated_output(name: &str) -> Option<bool> {
     let upper = name.to_ascii_uppercase();
     let parts: Vec<&str> = upper.split(|letter: char| !letter.is_ascii_alphanumeric()).collect();
     let has = |words: &[&str]| parts.iter().any(|part| words.contains(part));
@@ -86,18 +86,18 @@ fn add<'t>(found: &mut Vec<Attachment<'t>>, device: usize, node: &Node<'t>, is_f
 
 #[cfg(test)]
 mod tests {
-    use super::says_output;
+    use super::stated_output;
 
     #[test]
-    fn words_of_a_name_say_the_direction() {
-        for (name, says) in [
+    fn words_of_a_name_state_the_direction() {
+        for (name, expected) in [
             ("CE-IN-50M", Some(false)),
             ("wan_out", Some(true)),
             ("MAIN", None),
             ("IN-OUT", None),
             ("egress.queues", Some(true)),
         ] {
-            assert_eq!(says_output(name), says, "{name}");
+            assert_eq!(stated_output(name), expected, "{name}");
         }
     }
 }

@@ -195,11 +195,11 @@ fn lines<'t>(node: &Node<'t>) -> Lines<'t> {
 /// Returns the value of a command about a neighbor, or about the peer group of the neighbor.
 fn value<'t>(lines: &Lines<'t>, name: &str, command: &str) -> Option<&'t str> {
     let own = &lines.get(name)?.1;
-    let of = |command: &str| {
+    let value_of = |command: &str| {
         own.iter().find(|words| words.first() == Some(&command)).and_then(|words| words.get(1))
     };
-    of(command).copied().or_else(|| {
-        let group = of("peer-group")?;
+    value_of(command).copied().or_else(|| {
+        let group = value_of("peer-group")?;
         value(lines, group, command)
     })
 }

@@ -260,8 +260,8 @@ mod tests {
         let shown: Vec<(&str, Vec<&str>, Vec<&str>)> = vrfs(&nodes)
             .iter()
             .map(|(name, vrf)| {
-                let of = |way| vrf.targets_in(way).into_iter().collect();
-                (*name, of(Way::Import), of(Way::Export))
+                let targets = |way| vrf.targets_in(way).into_iter().collect();
+                (*name, targets(Way::Import), targets(Way::Export))
             })
             .collect();
         assert_eq!(
