@@ -45,7 +45,7 @@ def test_ns3_carries_the_packets_of_large_networks() -> None:
     run = find_ns3_networks(rounds=1).run
     # Four flows of 6000 packets a second cross the links of the hosts and four links between five routers.
     assert 0.97 < run("chain-5", 2).packet_hops / (2 * 4 * 6000 * 6) < 1.03
-    # Each of 45 hosts sends 250 packets a second; ring and chords of 5 routers join any two by one link.
+    # Each of 45 hosts sends 250 packets a second; a ring with chords links any two of 5 routers.
     assert 0.9 < run("topology-50", 2).packet_hops / (2 * 45 * 250 * 3) < 1.1
     # The bottleneck of 4 Mb/s carries 500 packets a second once the windows have grown.
     assert 0.4 < run("tcp-4", 4).packet_hops / (4 * 2 * 3 * 500) < 1.05

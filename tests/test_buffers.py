@@ -264,7 +264,7 @@ def test_a_switch_with_silicon_one_runs_by_its_own_rules(perhop: Command, tmp_pa
     assert "platform: catalyst-silicon-one (line 2: license udi pid C9500X-28C8D" in checked.out
     assert "error[memory-command-refused]: class class-default has `queue-buffers ratio`" in checked.out
     file.write_text(SILICON_ONE)
-    # A burst of 15 MB at 100 Gb/s: the queue holds 7.5 MB, and the line sends a tenth meanwhile.
+    # A burst of 15 MB at 100 Gb/s: the queue stores 7.5 MB, and the line sends a tenth meanwhile.
     burst = "microburst(100Gb/s, 15 MB, class=class-default)"
     [row] = perhop("run", file, "--traffic", burst, "--json").json()["classes"]
     frames = -(-15_000_000 // 1518)

@@ -168,7 +168,7 @@ def test_json_has_lines_and_policies(perhop: Command, router: Path) -> None:
     assert port["addresses"] == [["192.0.2.1", 30]]
     voice, others = port["output"]["queueing"]["classes"]
     assert voice["police"] == {"rate": "128kb/s", "burst": "3200B", "when": "congested"}
-    # The rest of 512 kb/s after the priority class.
+    # The part of 512 kb/s that the priority class leaves.
     assert others["queueing"]["classes"][0]["share"]["bandwidth"] == "384kb/s"
 
 

@@ -199,7 +199,7 @@ def test_a_second_bridge_on_an_interface_is_refused(policies: Path) -> None:
         ]
         with namespaces.inside(testbed.state.namespaces["router"]):
             assert not kernel.offloads("eth0")["generic-receive"], "the first one is as it was"
-        # When it ends, even by SIGKILL, the interfaces are free again.
+        # When the process ends, even by SIGKILL, the interfaces are free again.
         process.kill()
         process.wait()
         with namespaces.inside(testbed.state.namespaces["router"]), claimed(["eth0", "eth1"]):

@@ -78,7 +78,7 @@ def test_what_contradicts_is_not_guessed(tmp_path: Path) -> None:
 
 
 def test_addresses_come_first(tmp_path: Path) -> None:
-    """A stale description neither changes the link of a subnet nor is listed against it."""
+    """A stale description does not change the link of a subnet, and suggests no guess."""
     north = router("NORTH", Gi0_1="description to SOUTH Gi0/1, ip address 192.0.2.1 255.255.255.252")
     hq = router("HQ", Gi0_1="ip address 192.0.2.2 255.255.255.252")
     south = router("SOUTH", Gi0_1="description to NORTH Gi0/1, ip address dhcp")

@@ -1,4 +1,4 @@
-"""The surface of the playground in Chromium: labels, verdicts, dimmed results, sliders, goals, a phone."""
+"""The interface of the playground in Chromium: labels, verdicts, dimmed results, sliders, goals, a phone."""
 
 from __future__ import annotations
 

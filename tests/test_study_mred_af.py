@@ -48,7 +48,7 @@ def test_one_table_with_its_sensitivity(perhop: Command) -> None:
 
 @pytest.mark.touched
 def test_the_claims_about_tcp_and_its_tables(perhop: Command) -> None:
-    """Replications differ by a percent or two, so a few are as good as ten."""
+    """Replications differ by only one or two percent, so a few suffice."""
     tables = [word for table in range(5, 11) for word in ("--only", str(table))]
     ended = perhop("study", "run", "mred-af", *tables, "--no-sensitivity", "--replications", "2", "--json")
     report = ended.json()

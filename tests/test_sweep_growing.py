@@ -205,7 +205,7 @@ def test_a_full_disk_keeps_existing_parts(
 
 
 def test_memory_does_not_grow_with_the_points(scenario: Path, tmp_path: Path) -> None:
-    """The most memory of a process with 500 and with 4,000 points: they differ by a few bytes a point."""
+    """The peak memory with 500 and with 4,000 points differs only by a few bytes per point."""
     code = (
         "import resource, sys\n"
         "from pathlib import Path\n"

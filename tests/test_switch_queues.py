@@ -156,7 +156,7 @@ def test_queues_share_the_rate_by_their_weights(perhop: Command, switch: Path) -
     )
     found = run(perhop, switch.with_name("load.yaml"))
     rate = {one["class"]: one["throughput_bps"]["mean"] for one in found["classes"]}
-    # Shapes count the Ethernet header, the results count IP bytes: 1500 of 1514 or 1518.
+    # Shapers count the Ethernet header, and results count IP bytes: 1500 of 1514 or 1518.
     assert rate["q1"] == pytest.approx(100e6 * 1500 / 1516, rel=0.02)
     total = sum(rate[name] for name in ("q2", "q3", "q4"))
     for name, share in [("q2", 10 / 90), ("q3", 60 / 90), ("q4", 20 / 90)]:
