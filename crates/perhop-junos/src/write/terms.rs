@@ -17,7 +17,7 @@ use crate::cos::LossPriority;
 const MOST_BOXES: usize = 256;
 /// Fields that a filter of Junos does not match.
 const UNSEEN: [(Field, &str, &str); 5] = [
-    (Field::Input, "input", "a filter does not know the interface of arrival"),
+    (Field::Input, "input", "a filter cannot match the interface of arrival"),
     (Field::HasCos, "cos", "a filter of IP packets does not see the tag"),
     (Field::Cos, "cos", "a filter of IP packets does not see the tag"),
     (Field::HasExp, "mpls-exp", "a filter of IP packets does not see the label stack"),
