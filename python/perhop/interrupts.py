@@ -177,7 +177,7 @@ class Deferral:
     def end(self) -> None:
         """Restore the handlers, and handle the deferred signals.
 
-        A signal that arrives before the last handler is back passes through `_arrived`.
+        `_arrived` handles a signal that arrives before the last handler is restored.
         """
         self._admits = True
         for number, before in self._before.items():

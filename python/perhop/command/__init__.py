@@ -84,7 +84,7 @@ def _dispatch(tokens: list[str]) -> Exit:
 
 
 def _end() -> None:
-    """Remove unfinished files. A signal then ends a process whose output is not read."""
+    """Remove unfinished files. Then restore signals, so that they end a process with unread output."""
     if "perhop.saving" in sys.modules:
         from perhop import saving  # lazy: imported only by commands that write files
 

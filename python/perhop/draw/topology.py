@@ -133,7 +133,7 @@ def _label(link: LinkConfig) -> str:
 
 
 def _width_kind(rate: float, slowest: float) -> str:
-    """Return the kind of a link's line: the slowest in color, others wider with every decade."""
+    """Return the kind of a link's line: color for the slowest links, more width for faster decades."""
     if rate <= slowest:
         return "wire slow"
     faster = rate / max(slowest, 1.0)

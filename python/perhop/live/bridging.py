@@ -157,7 +157,7 @@ def _of_router(file: Path, text: str, inner: Side, outer: Side) -> Document:
     others = [name for name in ports if name != way_out]
     configuration: dict[str, Any] = {"file": str(file.absolute())}
     if inner.interface is None and not others:
-        # A configuration of one interface, such as most of tc, does not define where packets enter.
+        # A configuration of one interface, as for tc in most cases, does not define where packets enter.
         platform = report.get("platform")
         entrance, command = _core.added_interface(platform["profile"] if platform else None)
         configuration["add"] = [command]

@@ -26,7 +26,7 @@ def claimed(devices: Iterable[str]) -> Iterator[None]:
 
     Raises:
         InvalidInputError: another bridge uses one of them; the message names its process.
-        StrangeFolderError: `/run/perhop` is not this user's alone.
+        StrangeFolderError: other users can change `/run/perhop`.
 
     """
     private.make(ROOT)

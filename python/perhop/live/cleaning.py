@@ -41,7 +41,7 @@ def clean() -> Cleaned:
     The function can be called repeatedly and concurrently. Testbeds with a living owner are not touched.
 
     Raises:
-        StrangeFolderError: the folder of all testbeds is not this user's alone.
+        StrangeFolderError: other users can change the folder of all testbeds.
 
     """
     cleaned = Cleaned()

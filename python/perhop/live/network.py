@@ -67,7 +67,7 @@ class Network:
         return other if device == one else one
 
     def mtu_of(self, cable: tuple[Device, Device]) -> int:
-        """Return the MTU of a cable's devices: to the kernel tags and labels are part of the packet."""
+        """Return the MTU of a cable's devices; it includes tags and labels, which the kernel counts."""
         has_host = any(device.node in self.addresses for device in cable)
         return self.mtu if has_host else self.mtu + self.envelope
 

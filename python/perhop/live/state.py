@@ -65,7 +65,7 @@ class State:
         """Create the testbed's folder with its state. Like the folder of all testbeds, it is private.
 
         Raises:
-            StrangeFolderError: the folder of all testbeds is not this user's alone.
+            StrangeFolderError: other users can change the folder of all testbeds.
 
         """
         private.make(self.root)
@@ -118,7 +118,7 @@ def folders() -> Iterator[tuple[Owner, Path]]:
     The state file identifies such a folder, not its name.
 
     Raises:
-        StrangeFolderError: the folder of all testbeds is not this user's alone.
+        StrangeFolderError: other users can change the folder of all testbeds.
 
     """
     root = outer_root()
