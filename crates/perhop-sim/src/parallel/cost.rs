@@ -74,8 +74,8 @@ pub(crate) struct Cost {
 }
 
 impl Cost {
-    /// The time of a run in parts on `threads` threads. The parts have `nodes` nodes together and forward
-    /// packets in proportion to `weights`. `crossing` packets reach another part. Each round lasts for the
+    /// The time of a run in parts on `threads` threads. The parts have `nodes` nodes in total, and forward
+    /// packets in proportion to `weights`. `crossing` packets reach another part. Each round covers the
     /// `shortest` delay of a border.
     pub(super) fn new(
         weights: &[u64],

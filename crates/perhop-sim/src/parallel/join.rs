@@ -1,4 +1,4 @@
-//! [`join`]: the measurements of a network, joined from its parts.
+//! The measurements of a network, joined from its parts.
 
 use perhop_measure::applications::{PageTally, SpeedTally, VideoTally};
 use perhop_measure::tcp::{ConnectionSeries, TcpMeasurements};
@@ -17,7 +17,7 @@ use crate::hosts::Hosts;
 use crate::link_ends::LinkEnds;
 use crate::setup::Crossing;
 
-/// The results of a network. Parts fill in their results in any order, each at its place.
+/// The results of a network. The parts add their results in any order, each result at its place.
 pub(super) struct Joint {
     measurements: Measurements,
     link_ends: LinkEnds,

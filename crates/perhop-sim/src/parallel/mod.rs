@@ -1,7 +1,7 @@
 //! One network on several threads. The results are those of one thread, byte by byte (`docs/decisions/0025`).
 //!
-//! [`partition`] finds the parts, [`split`] divides a [`Setup`] into them, [`rounds`] runs them, and [`join`]
-//! joins their measurements. Each part is a [`World`](crate::fast::World).
+//! [`partition`] determines the parts, [`split()`] divides a [`Setup`] into them, [`rounds`] runs them, and
+//! [`join`] joins their measurements. Each part is a [`World`](crate::fast::World).
 
 mod cost;
 mod groups;

@@ -96,8 +96,8 @@ fn check(hosts: &Hosts) -> Result<(), Undivided> {
     Ok(())
 }
 
-/// Finds the division of a network that takes `threads` threads the least time, and returns this time. Each
-/// flow sends the packets of `load`. `delays` are the delays of the links.
+/// Finds the division of a network with which `threads` threads need the least time. Returns the division and
+/// this time. Each flow sends the packets of `load`. `delays` are the delays of the links.
 ///
 /// # Errors
 /// The network cannot be divided.

@@ -95,7 +95,7 @@ pub struct Divided {
 pub(super) enum End {
     /// All events have happened.
     Complete,
-    /// The observer ended it.
+    /// The observer ended the run.
     Stopped,
     /// A thread has panicked.
     Failed,

@@ -1,4 +1,4 @@
-//! [`Divider`]: hands the elements of a network to the drafts of its parts.
+//! [`Divider`]: assigns the elements of a network to the drafts of its parts.
 
 use std::collections::BTreeMap;
 
@@ -100,7 +100,7 @@ impl Divider {
         stretches
     }
 
-    /// Registers the events of `agenda` in their parts, and schedules the pending ones.
+    /// Registers the events of `agenda` in their parts, and schedules the pending events.
     pub(super) fn add_events(&mut self, agenda: SimAgenda, warmup: Time) {
         let (registered, pending) = agenda.into_parts();
         for event in &registered {

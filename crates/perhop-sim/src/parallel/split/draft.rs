@@ -42,7 +42,7 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// Creates a part without elements, of the network of these `measurements`.
+    /// Creates a part without elements. `measurements` are those of the whole network.
     pub(super) fn new(measurements: &Measurements) -> Draft {
         Draft {
             agenda: SimAgenda::new(),
