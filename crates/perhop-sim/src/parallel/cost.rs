@@ -9,8 +9,8 @@ use crate::flow::Template;
 
 /// Times on one processor of the benchmark's machine, seconds, of a packet on a wire, an event, and a segment
 /// at the ends of its connection. Only their ratios to [`ROUND`] matter.
-const HOP: f64 = 10e-9;
-const EVENT: f64 = 60e-9;
+const HOP: f64 = 6e-9;
+const EVENT: f64 = 80e-9;
 const SEGMENT: f64 = 150e-9;
 /// Times of a packet over a border, of a round, and of each part in a round, seconds.
 const CROSSING: f64 = 50e-9;
@@ -21,7 +21,7 @@ pub(super) const ROUNDS_WITHOUT_CYCLE: u64 = 400;
 
 /// The work of these packets on wires, events, and segments at hosts. The unit is the time of a packet on a
 /// wire.
-pub(super) fn work(packet_hops: u64, events: u64, segments: u64) -> u64 {
+pub(super) const fn work(packet_hops: u64, events: u64, segments: u64) -> u64 {
     const EVENT_IN_HOPS: u64 = (EVENT / HOP) as u64;
     const SEGMENT_IN_HOPS: u64 = (SEGMENT / HOP) as u64;
     packet_hops + EVENT_IN_HOPS * events + SEGMENT_IN_HOPS * segments
@@ -32,6 +32,9 @@ pub(super) fn work(packet_hops: u64, events: u64, segments: u64) -> u64 {
 pub(crate) struct Load {
     /// By flow: the packets sent.
     pub(super) packets: Vec<u64>,
+    /// The mean work of a packet on a wire, which includes the events at ports that cannot forward packets
+    /// inline, in packets that are forwarded inline.
+    pub(super) hop: f64,
     /// The time of one thread for the whole run, seconds.
     one_thread: f64,
     /// The length of the whole run divided by the length of the counted part.
@@ -51,8 +54,12 @@ impl Load {
             packets.iter().zip(is_tcp).map(|(packets, is_tcp)| packets * u64::from(is_tcp)).sum();
         let seconds =
             HOP * world.packet_hops() as f64 + EVENT * world.events() as f64 + SEGMENT * segments as f64;
+        let sent: u64 = packets.iter().sum();
+        let hops = world.packet_hops().max(1);
+        // The remaining events are those of sources.
+        let hop = work(hops, world.events().saturating_sub(sent), 0) as f64 / hops as f64;
         let factor = duration.as_picoseconds() as f64 / now.as_picoseconds().max(1) as f64;
-        Load { packets, one_thread: factor * seconds, factor, duration }
+        Load { packets, hop, one_thread: factor * seconds, factor, duration }
     }
     /// The estimated time of one thread for the whole run, seconds.
     pub(crate) fn seconds(&self) -> f64 {

@@ -12,7 +12,7 @@ use perhop_qos::packet::Protocol;
 use perhop_qos::units::Time;
 use perhop_scenario::routing::LinkId;
 
-use super::cost::{Cost, Load};
+use super::cost::{Cost, Load, work};
 use super::groups::Groups;
 use crate::hosts::{FarNode, Hosts};
 
@@ -118,9 +118,9 @@ pub(crate) fn divide(
             }
         }
         for number in PARTS_OF_A_THREAD {
-            let partition = graph.gather(groups.clone(), (number * threads).min(MOST_PARTS));
-            let Some(partition) = partition else { continue };
-            let cost = graph.cost(&partition, threads, load);
+            let gathered = graph.gather(groups.clone(), (number * threads).min(MOST_PARTS));
+            let Some((partition, weights)) = gathered else { continue };
+            let cost = graph.cost(&partition, &weights, threads, load);
             if best.as_ref().is_none_or(|(_, least)| cost.seconds < least.seconds) {
                 best = Some((partition, cost));
             }
@@ -141,15 +141,19 @@ struct Graph {
     links: Vec<Edge>,
     /// By link: whether it is on the path of a flow.
     used: Vec<bool>,
-    /// By node: the packets that it forwards or receives. Packets of TCP count several times.
+    /// By node: its work, in fractions of the work of a packet that is forwarded inline.
     weights: Vec<u64>,
     /// The nodes that no border may separate.
     unseparated: Groups,
 }
 
-/// The work at a host for a datagram and for a segment, in forwarded packets.
-const DATAGRAM: u64 = 1;
-const SEGMENT: u64 = 3;
+/// The weight of a packet that is forwarded inline.
+const INLINE: u64 = 16;
+/// The weights at a host: of a datagram that it sends, which is an event, of a datagram that it receives, and
+/// of a segment.
+const SENT_DATAGRAM: u64 = INLINE * work(0, 1, 0);
+const DATAGRAM: u64 = INLINE;
+const SEGMENT: u64 = 3 * INLINE;
 
 impl Graph {
     fn new(hosts: &Hosts, delays: &[Time], load: &Load) -> Graph {
@@ -163,15 +167,19 @@ impl Graph {
             links.push(Edge { ends, delay: *delay, packets: 0 });
         }
         let mut used = vec![false; links.len()];
+        let forwarded = (load.hop * INLINE as f64) as u64;
         let (mut weights, mut unseparated) = (vec![0; numbers.len()], Groups::new(numbers.len()));
         for flow in 0..hosts.flow_paths.len() {
             let packets = load.packets[flow];
             let is_tcp = hosts.templates[flow].0.protocol == Protocol::TCP;
-            for link in hosts.path(flow) {
+            for (hop, link) in hosts.path(flow).enumerate() {
                 let Edge { ends: [near, far], packets: sum, .. } = &mut links[link.index()];
+                if hop == 0 && !is_tcp {
+                    weights[*near] += packets * SENT_DATAGRAM;
+                }
                 used[link.index()] = true;
                 *sum += packets;
-                weights[*near] += packets;
+                weights[*near] += packets * forwarded;
                 if hosts.far_nodes[link.index()] == FarNode::Host {
                     weights[*far] += packets * if is_tcp { SEGMENT } else { DATAGRAM };
                 }
@@ -212,10 +220,12 @@ impl Graph {
     }
 
     /// Gathers `groups` of nodes into about `number` parts of similar load, beginning with the groups that
-    /// exchange the most packets. `None` if all nodes with traffic are in one part.
-    fn gather(&self, mut groups: Groups, number: usize) -> Option<Partition> {
+    /// exchange the most packets. Returns the parts and their work; `None` if all nodes with traffic are in
+    /// one part.
+    fn gather(&self, mut groups: Groups, number: usize) -> Option<(Partition, Vec<u64>)> {
         let total: u64 = self.weights.iter().sum();
-        let limit = total / number as u64 + 1;
+        // Nodes have discrete weights. Without a tolerance, a small rest would become another part.
+        let limit = total / number as u64 * 33 / 32 + 1;
         let mut weights = vec![0; self.weights.len()];
         (0..weights.len()).for_each(|node| weights[groups.find(node)] += self.weights[node]);
         let mut between: BTreeMap<[usize; 2], u64> = BTreeMap::new();
@@ -258,18 +268,18 @@ impl Graph {
         let (of_node, parts) = groups.numbered();
         let sides = self.links.iter().map(|link| link.ends.map(|node| of_node[node])).collect();
         let partition = Partition { sides, parts };
+        let mut part_weights = vec![0; parts];
+        self.weights.iter().zip(&of_node).for_each(|(weight, part)| part_weights[*part as usize] += weight);
         let crosses = |(link, used): (&Edge, &bool)| *used && of_node[link.ends[0]] != of_node[link.ends[1]];
-        self.links.iter().zip(&self.used).any(crosses).then_some(partition)
+        self.links.iter().zip(&self.used).any(crosses).then_some((partition, part_weights))
     }
 
-    /// The estimated time of a run of `partition` on `threads` threads.
-    fn cost(&self, partition: &Partition, threads: usize, load: &Load) -> Cost {
-        let mut weights = vec![0; partition.parts];
+    /// The estimated time of a run of `partition`, whose parts have these `weights`, on `threads` threads.
+    fn cost(&self, partition: &Partition, weights: &[u64], threads: usize, load: &Load) -> Cost {
         let (mut crossing, mut shortest) = (0, Time::MAX);
         let mut onward: Vec<Vec<usize>> = vec![Vec::new(); partition.parts];
         for (index, link) in self.links.iter().enumerate() {
             let [near, far] = partition.sides[index].map(|part| part as usize);
-            weights[near] += link.packets;
             if near != far && self.used[index] {
                 crossing += link.packets;
                 shortest = shortest.min(link.delay);
@@ -277,12 +287,12 @@ impl Graph {
             }
         }
         let shortest = (!is_acyclic(&onward)).then_some(shortest);
-        Cost::new(&weights, self.weights.len(), threads, crossing, load, shortest)
+        Cost::new(weights, self.weights.len(), threads, crossing, load, shortest)
     }
 }
 
 /// Whether the parts form no cycle.
-fn is_acyclic(onward: &[Vec<usize>]) -> bool {
+pub(super) fn is_acyclic(onward: &[Vec<usize>]) -> bool {
     let mut incoming = vec![0; onward.len()];
     onward.iter().flatten().for_each(|part| incoming[*part] += 1);
     let mut free: Vec<usize> = (0..onward.len()).filter(|part| incoming[*part] == 0).collect();
