@@ -1,10 +1,10 @@
 //! The cost of networks and tables of growing size: set-up, run and memory.
 //!
-//! `cargo bench -p perhop-sim --bench scale -- KIND SIZE STAGE` runs up to the given stage and prints the
-//! amount of work: packet-hops, or metered packets. If STAGE is a number of threads, the command runs the
-//! scenario to the end in parts and prints the counts of the parts. `make bench-scale` runs growing sizes,
-//! each in its own process. It records the processor time and the peak memory of each process, and writes
-//! `docs/scale.md`.
+//! `cargo bench -p perhop-sim --bench scale -- KIND SIZE STAGE [SECONDS]` runs up to the given stage and
+//! prints the amount of work: packet-hops, or metered packets. SECONDS is the simulated time (default: 2). If
+//! STAGE is a number of threads, the command runs the scenario to the end in parts and prints the counts of
+//! the parts. `make bench-scale` runs growing sizes, each in its own process. It records the processor time
+//! and the peak memory of each process, and writes `docs/scale.md`.
 
 use std::fmt::{Display, Write};
 use std::path::Path;
@@ -34,8 +34,14 @@ enum Stage {
 fn main() {
     // Cargo adds `--bench` to the arguments.
     let arguments: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
-    let [kind, size, stage] = &arguments[..] else {
-        return println!("tcp, meters, chain or topology; a size; input, set-up, run or a number of threads");
+    let (kind, size, stage, seconds) = match &arguments[..] {
+        [kind, size, stage] => (kind, size, stage, 2),
+        [kind, size, stage, seconds] => (kind, size, stage, seconds.parse().expect("seconds are a number")),
+        _ => {
+            return println!(
+                "tcp, meters, chain or topology; a size; input, set-up, run or a number of threads"
+            );
+        }
     };
     let size: u32 = size.parse().expect("a size is a number");
     let stage = match stage.as_str() {
@@ -45,23 +51,24 @@ fn main() {
         threads => Stage::Parallel(threads.parse().expect("a number of threads")),
     };
     let work = match kind.as_str() {
-        "tcp" => simulate(tcp(size), stage),
+        "tcp" => simulate(tcp(size), seconds, stage),
         "meters" => meters(size, stage),
-        "chain" => simulate(chain(size), stage),
-        "topology" => simulate(topology(size), stage),
+        "chain" => simulate(chain(size), seconds, stage),
+        "topology" => simulate(topology(size), seconds, stage),
         _ => panic!("tcp, meters, chain or topology"),
     };
     println!("{work}");
 }
 
-/// Packet-hops of the scenario in `text`.
-fn simulate(text: String, stage: Stage) -> u64 {
+/// Packet-hops of the scenario in `text` in `seconds`.
+fn simulate(text: String, seconds: u32, stage: Stage) -> u64 {
     if stage == Stage::Input {
         return 0;
     }
-    let scenario = serde_json::from_str::<Scenario>(&text).expect("the benchmark's scenario is valid");
+    let mut scenario = serde_json::from_str::<Scenario>(&text).expect("the benchmark's scenario is valid");
     // perhop does not store the text, so the measured peak of memory must not include it.
     drop(text);
+    scenario.duration = Time::from_microseconds(u64::from(seconds) * 1_000_000);
     if stage == Stage::SetUp {
         let setup =
             set_up(&scenario, Path::new("."), 1, 0, &[]).expect("the benchmark's scenario can be built");
@@ -95,7 +102,7 @@ impl Items {
     }
 }
 
-/// A scenario called `name` of 2 s with these `hosts`, `routers`, `links` and `traffic`.
+/// A scenario called `name` with these `hosts`, `routers`, `links` and `traffic`.
 fn scenario(name: &str, [hosts, routers, links, traffic]: [Items; 4], policies: &Value) -> String {
     let [Items(hosts), Items(routers), Items(links), Items(traffic)] = [hosts, routers, links, traffic];
     format!(
@@ -104,7 +111,7 @@ fn scenario(name: &str, [hosts, routers, links, traffic]: [Items; 4], policies: 
     )
 }
 
-/// `pairs` bulk transfers between `pairs` pairs of hosts, for 2 s. The bottleneck has 1 Mb/s for each
+/// `pairs` bulk transfers between `pairs` pairs of hosts. The bottleneck has 1 Mb/s for each
 /// transfer.
 fn tcp(pairs: u32) -> String {
     let [mut hosts, mut routers, mut links, mut traffic]: [Items; 4] = Default::default();
@@ -130,7 +137,7 @@ fn tcp(pairs: u32) -> String {
     scenario("tcp", [hosts, routers, links, traffic], &policies)
 }
 
-/// Four flows of 25 Mb/s through `count` routers in a row, for 2 s.
+/// Four flows of 25 Mb/s through `count` routers in a row.
 fn chain(count: u32) -> String {
     let [mut hosts, mut routers, mut links, mut traffic]: [Items; 4] = Default::default();
     for router in 0..count {
@@ -155,7 +162,7 @@ fn chain(count: u32) -> String {
     scenario("chain", [hosts, routers, links, traffic], &json!({}))
 }
 
-/// A network of `nodes` nodes, for 2 s. A tenth of the nodes are routers in a ring with a chord from each
+/// A network of `nodes` nodes. A tenth of the nodes are routers in a ring with a chord from each
 /// router. The others are hosts, each of which sends 1 Mb/s to a distant host.
 fn topology(nodes: u32) -> String {
     let count = nodes / 10;
