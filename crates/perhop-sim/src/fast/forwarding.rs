@@ -192,13 +192,16 @@ impl<W: PortObservers> World<W> {
         self.flights.push_back(&mut self.links[link.index()].direction.in_flight, flight);
     }
 
-    /// Removes and returns the first packet in flight on `link`, which leads to another part of the network.
+    /// The first packet in flight on `link`, which leads to another part of the network.
     #[inline]
-    pub(crate) fn take_crossing(&mut self, link: LinkId) -> Option<Flight> {
-        let in_flight = &mut self.links[link.index()].direction.in_flight;
-        let flight = *self.flights.front(in_flight)?;
-        self.flights.drop_front(in_flight);
-        Some(flight)
+    pub(crate) fn first_crossing(&self, link: LinkId) -> Option<&Flight> {
+        self.flights.front(&self.links[link.index()].direction.in_flight)
+    }
+
+    /// Removes the first packet in flight on `link`, which must exist.
+    #[inline]
+    pub(crate) fn drop_crossing(&mut self, link: LinkId) {
+        self.flights.drop_front(&mut self.links[link.index()].direction.in_flight);
     }
 
     /// Runs the steps that became due before a packet reached the far end of `link`.

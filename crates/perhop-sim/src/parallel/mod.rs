@@ -18,7 +18,7 @@ use perhop_measure::Measurements;
 
 use crate::setup::Setup;
 use join::Joint;
-use part::{Mailbox, Part};
+use part::{Mailboxes, Part};
 use rounds::{End, Observe, Rounds};
 use split::{Split, split};
 
@@ -46,18 +46,19 @@ pub(crate) fn run(
     observe: Observe<'_>,
 ) -> Option<(Measurements, Divided)> {
     let Split { parts, measurements, link_ends } = split(setup, partition);
-    let parts = parts.into_iter().map(|(setup, numbering)| Mutex::new(Part::new(setup, numbering)));
-    let parts: Vec<Mutex<Part>> = parts.collect();
-    let mailboxes: Vec<Mutex<Mailbox>> = parts.iter().map(|_| Mutex::new(Mailbox::new())).collect();
+    let parts = parts.into_iter().map(|(setup, numbering)| Part::new(setup, numbering));
+    let mut parts: Vec<Part> = parts.collect();
+    let mailboxes = Mailboxes::new(&mut parts);
+    let parts: Vec<Mutex<Part>> = parts.into_iter().map(Mutex::new).collect();
     let duration = measurements.duration;
     let (end, counts) = run_rounds(&parts, &mailboxes, threads.min(parts.len()), observe);
     if end != End::Complete {
         return None;
     }
     let mut joint = Joint::new(measurements, link_ends);
-    for (part, mailbox) in parts.into_iter().zip(&mailboxes) {
+    for (number, part) in parts.into_iter().enumerate() {
         let mut part = part.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        part.finish(duration, mailbox);
+        part.finish(duration, number, &mailboxes);
         joint.add(part);
     }
     Some((joint.measurements(), counts))
@@ -67,7 +68,7 @@ pub(crate) fn run(
 /// do its work.
 fn run_rounds(
     parts: &[Mutex<Part>],
-    mailboxes: &[Mutex<Mailbox>],
+    mailboxes: &Mailboxes,
     threads: usize,
     observe: Observe<'_>,
 ) -> (End, Divided) {

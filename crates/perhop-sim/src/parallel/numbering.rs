@@ -29,6 +29,9 @@ pub(super) struct Border {
     pub(super) link: LinkId,
     /// The other part.
     pub(super) part: usize,
+    /// The number of the mailbox for packets of this part to the other part, which
+    /// [`Mailboxes::new`](super::part::Mailboxes::new) sets.
+    pub(super) mailbox: usize,
     /// The number of the link in the other part.
     pub(super) far_link: LinkId,
     /// Propagation delay.

@@ -18,7 +18,9 @@ use crate::setup::Setup;
 /// Packets on their way to a part. The packets of each link are in order of arrival.
 #[derive(Debug)]
 struct Mail {
-    flights: Vec<(LinkId, Flight)>,
+    flights: Vec<Flight>,
+    /// The links of successive packets, and the numbers of their packets.
+    links: Vec<(LinkId, usize)>,
     /// The segments of the packets of TCP, in their order.
     segments: Vec<Carried>,
     /// The earliest arrival; [`Time::MAX`] if there is none.
@@ -27,19 +29,20 @@ struct Mail {
 
 impl Mail {
     fn new() -> Mail {
-        Mail { flights: Vec::new(), segments: Vec::new(), earliest: Time::MAX }
+        Mail { flights: Vec::new(), links: Vec::new(), segments: Vec::new(), earliest: Time::MAX }
     }
     /// Moves the packets of `later` behind the packets of this mail.
     fn append(&mut self, later: &mut Mail) {
         self.flights.append(&mut later.flights);
+        self.links.append(&mut later.links);
         self.segments.append(&mut later.segments);
         self.earliest = self.earliest.min(std::mem::replace(&mut later.earliest, Time::MAX));
     }
 }
 
-/// The packets that a part has not taken yet.
+/// The packets of one part that another part has not taken yet.
 #[derive(Debug)]
-pub(super) struct Mailbox {
+struct Mailbox {
     /// The packets of the current round.
     incoming: Mail,
     /// The packets of earlier rounds. A part takes only these. Otherwise, it would also take packets of parts
@@ -48,11 +51,11 @@ pub(super) struct Mailbox {
 }
 
 impl Mailbox {
-    pub(super) fn new() -> Mailbox {
+    fn new() -> Mailbox {
         Mailbox { incoming: Mail::new(), ready: Mail::new() }
     }
     /// Begins another round, and returns the earliest arrival; [`Time::MAX`] if the mailbox is empty.
-    pub(super) fn begin_round(&mut self) -> Time {
+    fn begin_round(&mut self) -> Time {
         let Mailbox { incoming, ready, .. } = self;
         if ready.flights.is_empty() {
             std::mem::swap(incoming, ready);
@@ -60,6 +63,42 @@ impl Mailbox {
             ready.append(incoming);
         }
         self.ready.earliest
+    }
+}
+
+/// The mailboxes of all parts. A part has a mailbox for each part that sends packets to it, so that two threads
+/// never wait for the same mailbox.
+pub(super) struct Mailboxes {
+    boxes: Vec<Mutex<Mailbox>>,
+    /// By part: its mailboxes.
+    incoming: Vec<Vec<usize>>,
+}
+
+impl Mailboxes {
+    /// Creates the mailboxes of `parts`, and stores the number of its mailbox in each border.
+    pub(super) fn new(parts: &mut [Part]) -> Mailboxes {
+        let mut mailboxes = Mailboxes { boxes: Vec::new(), incoming: vec![Vec::new(); parts.len()] };
+        for part in parts {
+            let mut last = None;
+            for border in &mut part.numbering.borders {
+                if last != Some(border.part) {
+                    last = Some(border.part);
+                    mailboxes.incoming[border.part].push(mailboxes.boxes.len());
+                    mailboxes.boxes.push(Mutex::new(Mailbox::new()));
+                }
+                border.mailbox = mailboxes.boxes.len() - 1;
+            }
+        }
+        mailboxes
+    }
+    /// Begins another round for part `number`, and returns the earliest arrival; [`Time::MAX`] if its mailboxes
+    /// are empty.
+    pub(super) fn begin_round(&self, number: usize) -> Time {
+        let arrivals = self.of_part(number).map(|mailbox| lock(mailbox).begin_round());
+        arrivals.min().unwrap_or(Time::MAX)
+    }
+    fn of_part(&self, number: usize) -> impl Iterator<Item = &Mutex<Mailbox>> {
+        self.incoming[number].iter().map(|index| &self.boxes[*index])
     }
 }
 
@@ -105,69 +144,79 @@ impl Part {
         }
         neighbors
     }
-    /// Takes the last packets of the `mailbox` and brings every port to the end of the run.
-    pub(super) fn finish(&mut self, duration: Time, mailbox: &Mutex<Mailbox>) {
-        lock(mailbox).begin_round();
-        self.take(mailbox);
+    /// Takes the last packets in the mailboxes of part `number` and brings every port to the end of the run.
+    pub(super) fn finish(&mut self, duration: Time, number: usize, mailboxes: &Mailboxes) {
+        mailboxes.begin_round(number);
+        self.take(number, mailboxes);
         self.world.run_until(duration);
         self.world.catch_up_everywhere(duration);
     }
 
-    /// Takes the packets in the `mailbox` and adds them to their links.
-    pub(super) fn take(&mut self, mailbox: &Mutex<Mailbox>) {
+    /// Takes the packets in the mailboxes of part `number`, which is this part, and adds them to their links.
+    pub(super) fn take(&mut self, number: usize, mailboxes: &Mailboxes) {
+        for mailbox in mailboxes.of_part(number) {
+            std::mem::swap(&mut lock(mailbox).ready, &mut self.taken);
+            self.admit_taken();
+        }
+    }
+
+    fn admit_taken(&mut self) {
         let Part { world, taken, segments: segments_taken, .. } = self;
-        std::mem::swap(&mut lock(mailbox).ready, taken);
         taken.earliest = Time::MAX;
         if !world.hosts().transport.sessions.is_empty() {
             *segments_taken += taken.segments.len() as u64;
         }
+        let mut flights = taken.flights.drain(..);
         let mut segments = taken.segments.drain(..);
-        for (link, mut flight) in taken.flights.drain(..) {
-            if flight.packet.protocol == Protocol::TCP
-                && let Some(carried) = segments.next()
-            {
-                let place = world.hosts_mut().transport.segments.hold(carried);
-                flight.packet.payload = flight.packet.payload & !u64::from(u32::MAX) | u64::from(place);
+        for (link, count) in taken.links.drain(..) {
+            for mut flight in flights.by_ref().take(count) {
+                if flight.packet.protocol == Protocol::TCP
+                    && let Some(carried) = segments.next()
+                {
+                    let place = world.hosts_mut().transport.segments.hold(carried);
+                    flight.packet.payload = flight.packet.payload & !u64::from(u32::MAX) | u64::from(place);
+                }
+                world.admit(link, flight);
             }
-            world.admit(link, flight);
         }
     }
 
     /// Runs all events before `until`, puts the packets for other parts into their `mailboxes`, and returns
     /// the work since the last call.
-    pub(super) fn run_before(&mut self, until: Time, mailboxes: &[Mutex<Mailbox>]) -> u64 {
+    pub(super) fn run_before(&mut self, until: Time, mailboxes: &Mailboxes) -> u64 {
         self.world.run_until(until.saturating_sub(Time::from_picoseconds(1)));
         self.post(mailboxes);
         let counted = work(self.world.packet_hops(), self.world.events(), self.segments);
         counted - std::mem::replace(&mut self.counted, counted)
     }
 
-    fn post(&mut self, mailboxes: &[Mutex<Mailbox>]) {
+    fn post(&mut self, mailboxes: &Mailboxes) {
         let Part { world, numbering, .. } = self;
-        let mut open: Option<(usize, MutexGuard<'_, Mailbox>)> = None;
         for border in &numbering.borders {
-            while let Some(mut flight) = world.take_crossing(border.link) {
-                let mailbox = match &mut open {
-                    Some((part, mailbox)) if *part == border.part => mailbox,
-                    _ => {
-                        // A thread must not hold two of these locks, because two threads could then wait for
-                        // each other.
-                        drop(open.take());
-                        &mut open.insert((border.part, lock(&mailboxes[border.part]))).1
-                    }
-                };
-                let packet = &mut flight.packet;
-                let segments = &mut world.hosts_mut().transport.segments;
-                if let Some(carried) = segments.carried_by(packet) {
-                    mailbox.incoming.segments.push(carried.clone());
-                    segments.release(packet);
+            if world.first_crossing(border.link).is_none() {
+                continue;
+            }
+            let mut mailbox = lock(&mailboxes.boxes[border.mailbox]);
+            let Mail { flights, links, segments, earliest } = &mut mailbox.incoming;
+            let before = flights.len();
+            while let Some(flight) = world.first_crossing(border.link) {
+                // A copy on the stack that is changed before it is copied again would be slow: its load waits
+                // until all earlier stores are complete, also those to memory in the cache of another
+                // processor.
+                flights.extend_from_slice(std::slice::from_ref(flight));
+                world.drop_crossing(border.link);
+                let Some(Flight { packet, arrives }) = flights.last_mut() else { break };
+                *earliest = (*arrives).min(*earliest);
+                let own = &mut world.hosts_mut().transport.segments;
+                if let Some(carried) = own.carried_by(packet) {
+                    segments.push(carried.clone());
+                    own.release(packet);
                 }
                 packet.payload = with_flow(packet.payload, numbering.onward[flow_of(packet)] as usize);
                 // In the other part, the path of the flow begins with this link.
                 packet.hops = 0;
-                mailbox.incoming.earliest = mailbox.incoming.earliest.min(flight.arrives);
-                mailbox.incoming.flights.push((border.far_link, flight));
             }
+            links.push((border.far_link, flights.len() - before));
         }
     }
 }

@@ -2,9 +2,9 @@
 //!
 //! In each round, every part runs up to its own horizon. No packet can reach the part before its horizon,
 //! because each neighbor's next event plus the delay of the link between them is later (Chandy and Misra
-//! 1979, "Distributed simulation"). A thread runs the parts of its own list, then parts of others. The thread
-//! that completes the last part of a round begins the next one. A thread without a part does not delay
-//! others.
+//! 1979, "Distributed simulation"). A thread runs the parts of its own list. If the round lasts longer, the
+//! thread also takes parts of others. The thread that completes the last part of a round begins the next one.
+//! A thread without a part does not delay others.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
@@ -12,12 +12,16 @@ use std::sync::{Arc, Condvar, Mutex};
 use perhop_qos::units::Time;
 
 use super::cost::{ROUNDS_WITHOUT_CYCLE, assign, longest};
-use super::part::{Mailbox, Part, lock};
+use super::part::{Mailboxes, Part, lock};
+use super::partition::is_acyclic;
 
 /// The number of low bits of a claim that are the place in a list. The high bits are the number of the round.
 const PLACE_BITS: u32 = 24;
-/// The number of times that a waiting thread polls before it sleeps, if each thread has a processor.
-const SPINS: u32 = 4000;
+/// The numbers of times that a waiting thread polls before it takes parts of others, and again before it
+/// sleeps. To wake a thread takes as long as a short round. A thread does not poll if there are fewer
+/// processors than threads.
+const POLLS_BEFORE_HELP: u32 = 4000;
+const POLLS_BEFORE_SLEEP: u32 = 40_000;
 /// The rounds between two assignments of parts to threads, after the first.
 const BALANCED_EVERY: u64 = 64;
 
@@ -28,9 +32,13 @@ pub(super) type Observe<'a> = &'a (dyn Fn(Time, u64) -> bool + Sync);
 /// The state that the threads share.
 pub(super) struct Rounds<'a> {
     parts: &'a [Mutex<Part>],
-    mailboxes: &'a [Mutex<Mailbox>],
+    mailboxes: &'a Mailboxes,
     /// By part: the parts from which it receives packets, with the shortest delay of the links between them.
     sources: Vec<Vec<(usize, Time)>>,
+    /// The time that a part may be ahead of the slowest part at the end of a round; `None` if the parts form no
+    /// cycle. Without this limit, two parts that send to each other advance in turn, each by a long and by a
+    /// short time.
+    window: Option<Time>,
     duration: Time,
     /// By part: the time of its next event, picoseconds.
     next: Vec<AtomicU64>,
@@ -54,8 +62,8 @@ pub(super) struct Rounds<'a> {
     number: AtomicU64,
     /// Wakes the threads that sleep until the next round.
     bell: Condvar,
-    /// The number of times that a waiting thread polls before it sleeps.
-    spins: u32,
+    /// Whether each thread has a processor, so that a waiting thread polls.
+    polls: bool,
     observe: Observe<'a>,
 }
 
@@ -105,26 +113,32 @@ impl<'a> Rounds<'a> {
     /// Prepares the first round of `threads` threads.
     pub(super) fn new(
         parts: &'a [Mutex<Part>],
-        mailboxes: &'a [Mutex<Mailbox>],
+        mailboxes: &'a Mailboxes,
         threads: usize,
         observe: Observe<'a>,
     ) -> Rounds<'a> {
         let zeros = || parts.iter().map(|_| AtomicU64::new(0)).collect::<Vec<_>>();
         let mut sources = vec![Vec::new(); parts.len()];
+        let mut onward = vec![Vec::new(); parts.len()];
         let mut duration = Time::ZERO;
         for (number, part) in parts.iter().enumerate() {
             let part = lock(part);
             duration = part.duration();
             for (neighbor, delay) in part.neighbors() {
                 sources[neighbor].push((number, delay));
+                onward[number].push(neighbor);
             }
         }
+        // A part can always advance by its shortest delay. The limit must not be below that of any part.
+        let shortest = sources.iter().filter_map(|sources| sources.iter().map(|(_, delay)| *delay).min());
+        let window = shortest.max().filter(|_| !is_acyclic(&onward));
         let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let lists = Arc::new(assign(&vec![1; parts.len()], threads));
         let rounds = Rounds {
             parts,
             mailboxes,
             sources,
+            window,
             duration,
             next: zeros(),
             horizons: zeros(),
@@ -137,7 +151,7 @@ impl<'a> Rounds<'a> {
             round: Mutex::new(Round { number: 0, lists, sleeping: 0, work: 0, span: 0, end: None }),
             number: AtomicU64::new(0),
             bell: Condvar::new(),
-            spins: if threads <= processors { SPINS } else { 0 },
+            polls: threads <= processors,
             observe,
         };
         for (number, part) in parts.iter().enumerate() {
@@ -161,34 +175,36 @@ impl<'a> Rounds<'a> {
             if let Some(end) = round.end {
                 return end;
             }
-            round = match self.run_claimed(thread, &round) {
-                Some(later) => later,
-                None => self.wait_beyond(round.number),
-            };
+            let others = (1..self.claims.len()).map(|offset| (thread + offset) % self.claims.len());
+            // The cache of another thread has the state of its parts. This thread takes one of them only if
+            // the round lasts.
+            round = self
+                .run_list(thread, &round)
+                .or_else(|| self.poll_beyond(round.number, POLLS_BEFORE_HELP))
+                .or_else(|| others.into_iter().find_map(|list| self.run_list(list, &round)))
+                .or_else(|| self.poll_beyond(round.number, POLLS_BEFORE_SLEEP))
+                .unwrap_or_else(|| self.wait_beyond(round.number));
         }
     }
 
-    /// Runs parts of `round` until all are claimed. Returns the current round if it is a later one.
-    fn run_claimed(&self, thread: usize, round: &Round) -> Option<Round> {
-        for offset in 0..self.claims.len() {
-            let list = (thread + offset) % self.claims.len();
-            loop {
-                let claim = self.claims[list].fetch_add(1, Ordering::AcqRel);
-                if claim >> PLACE_BITS != round.number {
-                    // A later round has begun, and the claim may already be one of its parts. That round
-                    // cannot end before this part is complete, so its lists do not change here.
-                    let later = lock(&self.round).clone();
-                    if claim >> PLACE_BITS == later.number {
-                        self.run_part(&later, list, claim);
-                    }
-                    return Some(lock(&self.round).clone());
+    /// Runs parts of a `list` of `round` until all are claimed. Returns the current round if it is a later
+    /// one.
+    fn run_list(&self, list: usize, round: &Round) -> Option<Round> {
+        loop {
+            let claim = self.claims[list].fetch_add(1, Ordering::AcqRel);
+            if claim >> PLACE_BITS != round.number {
+                // A later round has begun, and the claim may already be one of its parts. That round
+                // cannot end before this part is complete, so its lists do not change here.
+                let later = lock(&self.round).clone();
+                if claim >> PLACE_BITS == later.number {
+                    self.run_part(&later, list, claim);
                 }
-                if !self.run_part(round, list, claim) {
-                    break;
-                }
+                return Some(lock(&self.round).clone());
+            }
+            if !self.run_part(round, list, claim) {
+                return None;
             }
         }
-        None
     }
 
     /// Runs the part of `claim` on a `list` of `round`. Returns whether the list has such a part.
@@ -201,7 +217,7 @@ impl<'a> Rounds<'a> {
         let until = Time::from_picoseconds(self.horizons[number].load(Ordering::Relaxed));
         let mut part = lock(&self.parts[number]);
         let hops = part.packet_hops();
-        part.take(&self.mailboxes[number]);
+        part.take(number, self.mailboxes);
         let work = part.run_before(until, self.mailboxes);
         self.hops.fetch_add(part.packet_hops() - hops, Ordering::Relaxed);
         self.next[number].store(part.world.next_at().as_picoseconds(), Ordering::Relaxed);
@@ -216,14 +232,16 @@ impl<'a> Rounds<'a> {
 
     /// Begins the next round, or ends the run. No part may run during this call.
     fn begin_next(&self) {
-        let mail: Vec<Time> = self.mailboxes.iter().map(|mailbox| lock(mailbox).begin_round()).collect();
+        let mail: Vec<Time> =
+            (0..self.parts.len()).map(|number| self.mailboxes.begin_round(number)).collect();
         let own = self.next.iter().map(|next| Time::from_picoseconds(next.load(Ordering::Relaxed)));
         let due: Vec<Time> = own.zip(&mail).map(|(own, mail)| own.min(*mail)).collect();
         let earliest = self.earliest(&due);
         let least = earliest.iter().copied().min().unwrap_or(Time::MAX);
         let mut active = 0;
+        let latest = self.window.map_or(Time::MAX, |window| least.saturating_add(window));
         for (number, is_active) in self.is_active.iter().enumerate() {
-            let horizon = self.horizon(number, &earliest);
+            let horizon = self.horizon(number, &earliest).min(latest);
             // A packet in the mailbox can be received inline before its arrival time.
             let has_events = due[number] < horizon || mail[number] < Time::MAX;
             self.horizons[number].store(horizon.as_picoseconds(), Ordering::Relaxed);
@@ -231,11 +249,11 @@ impl<'a> Rounds<'a> {
             active += usize::from(has_events);
         }
         let continues = (self.observe)(least.min(self.duration), self.hops.load(Ordering::Relaxed));
-        let latest: Vec<u64> = self.latest.iter().map(|work| work.swap(0, Ordering::Relaxed)).collect();
+        let last_work: Vec<u64> = self.latest.iter().map(|work| work.swap(0, Ordering::Relaxed)).collect();
         let mut round = lock(&self.round);
         round.number += 1;
-        round.work += latest.iter().sum::<u64>();
-        round.span += latest.into_iter().max().unwrap_or(0);
+        round.work += last_work.iter().sum::<u64>();
+        round.span += last_work.into_iter().max().unwrap_or(0);
         if round.end.is_none() && (!continues || least > self.duration) {
             round.end = Some(if continues { End::Complete } else { End::Stopped });
         }
@@ -298,14 +316,19 @@ impl<'a> Rounds<'a> {
         self.work.iter().zip(work).for_each(|(own, work)| own.store(work / 2, Ordering::Relaxed));
     }
 
-    /// Waits until a round later than `number` has begun, and returns it.
-    fn wait_beyond(&self, number: u64) -> Round {
-        for _ in 0..self.spins {
+    /// Polls `times` times for a round later than `number`. Returns it if it begins meanwhile.
+    fn poll_beyond(&self, number: u64, times: u32) -> Option<Round> {
+        for _ in 0..if self.polls { times } else { 0 } {
             if self.number.load(Ordering::Acquire) != number {
-                return lock(&self.round).clone();
+                return Some(lock(&self.round).clone());
             }
             std::hint::spin_loop();
         }
+        None
+    }
+
+    /// Sleeps until a round later than `number` has begun, and returns it.
+    fn wait_beyond(&self, number: u64) -> Round {
         let mut round = lock(&self.round);
         while round.number == number {
             round.sleeping += 1;

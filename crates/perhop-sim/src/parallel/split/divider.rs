@@ -161,6 +161,7 @@ impl Divider {
             let border = Border {
                 link: LinkId(self.near[link].number as u32),
                 part: far.part,
+                mailbox: 0,
                 far_link: LinkId(far.number as u32),
                 delay: direction.delay,
             };
