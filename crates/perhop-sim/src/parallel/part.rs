@@ -66,8 +66,8 @@ impl Mailbox {
     }
 }
 
-/// The mailboxes of all parts. A part has a mailbox for each part that sends packets to it, so that two threads
-/// never wait for the same mailbox.
+/// The mailboxes of all parts. A part has a mailbox for each part that sends packets to it, so that two
+/// threads never wait for the same mailbox.
 pub(super) struct Mailboxes {
     boxes: Vec<Mutex<Mailbox>>,
     /// By part: its mailboxes.
@@ -91,8 +91,8 @@ impl Mailboxes {
         }
         mailboxes
     }
-    /// Begins another round for part `number`, and returns the earliest arrival; [`Time::MAX`] if its mailboxes
-    /// are empty.
+    /// Begins another round for part `number`, and returns the earliest arrival; [`Time::MAX`] if its
+    /// mailboxes are empty.
     pub(super) fn begin_round(&self, number: usize) -> Time {
         let arrivals = self.of_part(number).map(|mailbox| lock(mailbox).begin_round());
         arrivals.min().unwrap_or(Time::MAX)

@@ -35,9 +35,9 @@ pub(super) struct Rounds<'a> {
     mailboxes: &'a Mailboxes,
     /// By part: the parts from which it receives packets, with the shortest delay of the links between them.
     sources: Vec<Vec<(usize, Time)>>,
-    /// The time that a part may be ahead of the slowest part at the end of a round; `None` if the parts form no
-    /// cycle. Without this limit, two parts that send to each other advance in turn, each by a long and by a
-    /// short time.
+    /// The time that a part may be ahead of the slowest part at the end of a round; `None` if the parts form
+    /// no cycle. Without this limit, two parts that send to each other advance in turn, each by a long and by
+    /// a short time.
     window: Option<Time>,
     duration: Time,
     /// By part: the time of its next event, picoseconds.
