@@ -193,8 +193,8 @@ impl Cake {
         Some(packet)
     }
     /// Finds the acknowledgment of flow `index` of `tin` that the packet which has just joined, with the
-    /// header `latest`, makes redundant. The result is the slot of its predecessor, or [`NO_SLOT`], and its
-    /// own slot.
+    /// header `latest`, makes redundant. The result is the slot of the packet before this
+    /// acknowledgment, or [`NO_SLOT`], and the slot of this acknowledgment.
     ///
     /// Linux, `cake_ack_filter`.
     fn redundant_ack(&self, tin: usize, index: u16, latest: TcpHeader) -> Option<(u32, u32)> {

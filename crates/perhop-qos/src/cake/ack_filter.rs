@@ -43,8 +43,8 @@ fn is_made_redundant(earlier: &TcpHeader, latest: &TcpHeader) -> bool {
     if earlier.flags & OTHER_FLAGS != TcpHeader::ACK || earlier.has_payload || earlier.has_others {
         return false;
     }
-    // `cake_tcph_may_drop`: timestamps must not decrease. A packet without timestamps counts as if they were
-    // 0.
+    // `cake_tcph_may_drop`: timestamps must not decrease. A packet without timestamps is treated like a
+    // packet whose timestamps are 0.
     let (value, echo) = latest.timestamps.unwrap_or_default();
     if earlier.timestamps.is_some_and(|(own, echoed)| is_after(own, value) || is_after(echoed, echo)) {
         return false;
