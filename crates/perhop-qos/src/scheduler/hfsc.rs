@@ -183,9 +183,9 @@ impl Hfsc {
         }
     }
 
-    /// Starts a backlog period of class `at` inside `parent`. Its virtual time is the midpoint between
-    /// [`Class::least`] of the parent and the greatest virtual time of its active siblings. Without active
-    /// siblings, it is [`Class::greatest_idle`] of the parent.
+    /// Starts a backlog period of class `at` inside `parent`. The virtual time of the class is the midpoint
+    /// between [`Class::least`] of the parent and the greatest virtual time of the active siblings. Without
+    /// active siblings, it is [`Class::greatest_idle`] of the parent.
     fn begin_period(&mut self, now: u128, at: usize, parent: usize) {
         let siblings = self.classes[parent].children.iter().filter(|child| **child != at);
         let sharing = siblings.map(|child| &self.classes[*child]).filter(|class| class.is_sharing());

@@ -255,8 +255,8 @@ fn bucket_meters_share_out_an_overload_by_their_rates() {
     assert_eq!(green + yellow + red, offered);
 }
 
-/// Checks that the fraction of 50,000 packets is near `expected`. Five standard deviations of the binomial
-/// distribution are below 0.0112.
+/// Checks that `bits` are about the fraction `expected` of `offered`, the bits of 50,000 packets. The
+/// tolerance is five standard deviations of the binomial distribution.
 fn assert_share(bits: u64, offered: u64, expected: f64, what: &str) {
     let share = bits as f64 / offered as f64;
     assert!((share - expected).abs() < 0.0112, "{what}: {share}, expected {expected}");
