@@ -1,0 +1,85 @@
+"""The sweep of single statements: blocks, changes, and the outcomes of a small network."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+
+sys.path.insert(0, str(ROOT / "tools"))
+
+import line_sweep
+from line_sweep_kinds import KINDS
+
+INDENTED = """hostname R1
+policy-map WAN
+ class VOICE
+  priority percent 10
+!
+ class class-default
+interface GigabitEthernet0/0
+ description mtu 9000
+ mtu 1500
+"""
+BRACES = """class-of-service {
+    schedulers {
+        voice {
+            priority high;
+        }
+    }
+}
+"""
+#: Two ends of a link with the same MTU.
+END = "hostname R{0}\ninterface GigabitEthernet0/0\n ip address 192.0.2.{0} 255.255.255.252\n ip mtu 1400\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "last", "headers"),
+    [(INDENTED, 3, 4, [2]), (INDENTED, 2, 6, []), (BRACES, 3, 5, [2, 1]), (BRACES, 4, 4, [3, 2, 1])],
+)
+def test_a_statement_has_its_block_and_its_headers(
+    text: str, first: int, last: int, headers: list[int]
+) -> None:
+    found = {one.first: one for one in line_sweep.statements(text)}
+    assert (found[first].last, found[first].headers) == (last, headers)
+
+
+def test_a_change_keeps_the_numbers_of_the_other_lines() -> None:
+    kinds = [kind for kind in KINDS if kind.name in ("classes", "mtu")]
+    found = list(line_sweep.changes("r1.cfg", INDENTED, kinds))
+    deleted = next(one for one in found if one.first == 3 and not one.new)
+    assert deleted.apply(INDENTED).split("\n")[2:6] == ["", "", "!", " class class-default"]
+    altered = [one for one in found if one.kind == "mtu" and one.new]
+    assert [(one.first, one.new) for one in altered] == [(9, " mtu 1503")], "descriptions stay"
+    assert altered[0].apply(INDENTED).split("\n")[8] == " mtu 1503"
+
+
+def test_a_sample_has_the_same_number_of_each_kind() -> None:
+    found = list(line_sweep.changes("r1.cfg", INDENTED, KINDS))
+    kept = line_sweep.sampled(found, 1, seed=1)
+    assert sorted(one.kind for one in kept) == sorted({one.kind for one in found})
+    assert kept == line_sweep.sampled(found, 1, seed=1)
+
+
+def test_an_mtu_of_one_end_is_reported_and_a_third_device_is_not(tmp_path: Path) -> None:
+    for number in (1, 2):
+        (tmp_path / f"r{number}.cfg").write_text(END.format(number))
+    (tmp_path / "r3.cfg").write_text("hostname R3\ninterface GigabitEthernet0/0\n mtu 1500\n")
+    kinds = [kind for kind in KINDS if kind.name == "mtu"]
+    done = line_sweep.sweep(tmp_path, kinds, size=100, seed=1, jobs=1)
+    outcomes = {(one.file, one.how): one.outcome for one in done}
+    assert outcomes == {
+        ("r1.cfg", "deleted"): "reported",
+        ("r1.cfg", "number"): "reported",
+        ("r2.cfg", "deleted"): "reported",
+        ("r2.cfg", "number"): "reported",
+        ("r3.cfg", "deleted"): "missed",
+        ("r3.cfg", "number"): "missed",
+    }
+    head, own, total = line_sweep.table(done)
+    assert head.split()[:3] == ["kind", "changes", "reported"]
+    assert own.split() == ["mtu", "6", "67", "%", "0", "2"]
+    assert total.split() == ["all", "6", "67", "%", "0", "2"]
