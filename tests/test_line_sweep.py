@@ -53,8 +53,8 @@ def test_a_change_keeps_the_numbers_of_the_other_lines() -> None:
     deleted = next(one for one in found if one.first == 3 and not one.new)
     assert deleted.apply(INDENTED).split("\n")[2:6] == ["", "", "!", " class class-default"]
     altered = [one for one in found if one.kind == "mtu" and one.new]
-    assert [(one.first, one.new) for one in altered] == [(9, " mtu 1503")], "descriptions stay"
-    assert altered[0].apply(INDENTED).split("\n")[8] == " mtu 1503"
+    assert [(one.first, one.new) for one in altered] == [(9, " mtu 150")], "descriptions stay"
+    assert altered[0].apply(INDENTED).split("\n")[8] == " mtu 150"
 
 
 def test_a_sample_has_the_same_number_of_each_kind() -> None:
@@ -73,13 +73,29 @@ def test_an_mtu_of_one_end_is_reported_and_a_third_device_is_not(tmp_path: Path)
     outcomes = {(one.file, one.how): one.outcome for one in done}
     assert outcomes == {
         ("r1.cfg", "deleted"): "reported",
-        ("r1.cfg", "number"): "reported",
+        ("r1.cfg", "digit"): "reported",
         ("r2.cfg", "deleted"): "reported",
-        ("r2.cfg", "number"): "reported",
+        ("r2.cfg", "digit"): "reported",
         ("r3.cfg", "deleted"): "missed",
-        ("r3.cfg", "number"): "missed",
+        ("r3.cfg", "digit"): "missed",
     }
     head, own, total = line_sweep.table(done)
     assert head.split()[:3] == ["kind", "changes", "reported"]
     assert own.split() == ["mtu", "6", "67", "%", "0", "2"]
     assert total.split() == ["all", "6", "67", "%", "0", "2"]
+
+
+def test_alterations_name_what_they_change() -> None:
+    lines = {
+        "routes": ("ip route 10.1.0.0 255.255.255.0 192.0.2.1", {"host": "192.0.2.4", "mask": "255.255.0.0"}),
+        "lists": ("ip prefix-list A seq 5 permit 10.1.0.0/16", {"action": "deny", "address": "10.1.3.0/16"}),
+        "targets": ("route-target import 64500:7", {"number": "64500:10"}),
+        "lacp": ("channel-group 4 mode active", {"mode": "mode on", "number": "channel-group 7"}),
+    }
+    for name, (line, expected) in lines.items():
+        kind = next(kind for kind in KINDS if kind.selects(line, line))
+        assert kind.name == name
+        altered = dict(kind.alterations(line))
+        assert altered.pop("deleted") == ""
+        assert set(altered) == set(expected)
+        assert all(text in altered[how] for how, text in expected.items())

@@ -27,9 +27,10 @@ _MODES = {
 }
 #: Alterations by their names: a pattern, and the replacement of its first match.
 _ALTERATIONS: dict[str, tuple[str, str | Callable[[re.Match[str]], str]]] = {
-    "number": (r"^(.*?[ :.])(\d+)(?=[^\d.:/]*$)", _shifted),
+    "number": (r"^(.*[ :])(\d+)(?=\D*$)", _shifted),
     "digit": (r"^(.*? )(\d{2,})(?=\D|$)", _tenth),
     "address": (r"^(.*?\b\d+\.\d+\.)(\d+)(?=\.\d+\b)", _shifted),
+    "host": (r"^(.*\d\.\d+\.\d+\.)(\d+)(?=\D*$)", _shifted),
     "mask": (r"\b255\.255\.255\.0\b", "255.255.0.0"),
     "direction": (r"\b(input|output|in|out|import|export)\b", lambda match: _OPPOSITES[match[0]]),
     "action": (r"\b(permit|deny|accept|discard)\b", lambda match: _OPPOSITES[match[0]]),
@@ -55,7 +56,8 @@ class Kind:
     def selects(self, line: str, path: str) -> bool:
         """Whether a statement is of this kind."""
         text = line.strip()
-        if text.startswith(("description", "remark")):
+        # The end of a block is implied.
+        if text.startswith(("description", "remark", "exit", "end-")):
             return False
         return re.search(self.line, text) is not None and re.search(self.path, path) is not None
 
@@ -74,18 +76,15 @@ KINDS = [
     Kind("junos-cos", r".", ("number",), r"^class-of-service "),
     Kind("policies", r"^(no )?service-policy |^qos apply", ("direction",)),
     Kind("trust", r"\btrust\b"),
-    Kind("mtu", r"\bmtu\b|\bmss\b|adjust-mss", ("number",)),
+    Kind("mtu", r"\bmtu\b|\bmss\b|adjust-mss", ("digit",)),
     Kind("bfd", r"\bbfd\b|^(minimum-interval|multiplier) ", ("number",)),
     Kind("lacp", r"channel-group|802\.3ad|^lacp|^bundle|^mode (active|on|passive)", ("mode", "number")),
-    Kind("duplex", r"^(duplex|speed|negotiation) ", ("mode", "digit")),
+    Kind("duplex", r"^(duplex|speed) ", ("mode", "digit")),
     Kind("lists", r"prefix-list|^\d+ (permit|deny) |^(permit|deny) |^access-list ", ("action", "address")),
-    Kind("routes", r"^ip(v6)? route |^route .*next-hop|^\d+\.\d+\.\d+\.\d+/\d+ \S+$", ("number", "mask")),
+    Kind("routes", r"^ip(v6)? route |^route .*next-hop|^\d+\.\d+\.\d+\.\d+/\d+ \S+$", ("host", "mask")),
     Kind("keys", r"key-string|authentication|password|pre-shared-key|\bkey\b|keyring", ("text",)),
-    Kind(
-        "vpn",
-        r"route-target|vrf-target|^rd |route-distinguisher|^\d+:\d+$|vrf forwarding|^vrf |^instance-type",
-        ("number",),
-    ),
+    Kind("vrfs", r"^rd |route-distinguisher|vrf forwarding|^vrf |^instance-type"),
+    Kind("targets", r"route-target|vrf-target|^\d+:\d+$", ("number",)),
     Kind("isis", r"^(?!router isis ).", ("mode", "number"), r"^router isis |\bisis\b"),
     Kind("eigrp", r".", ("number",), r"^router eigrp |\beigrp\b"),
     Kind("ospf", r"^(?!router ospf ).", ("mode", "number"), r"^router ospf(v3)? |\bospf\b"),
@@ -107,5 +106,5 @@ KINDS = [
     ),
     Kind("classes", r"^class|^match |^policy-map|^class-map|^term |^then|^from", ("text",)),
     Kind("zones", r".", ("number",), r"^security "),
-    Kind("addresses", r"^ip(v4|v6)? address |^address ", ("number",)),
+    Kind("addresses", r"^ip(v4|v6)? address |^address ", ("address",)),
 ]
