@@ -4,6 +4,7 @@ perhop_lint::declare_rules! {
     NETWORK_ACCESS_LIST_DENIES = "network-access-list-denies" Warning;
     NETWORK_ADDRESS_DUPLICATE = "network-address-duplicate" Warning;
     NETWORK_ATTACHMENT_UNUSUAL = "network-attachment-unusual" Warning;
+    NETWORK_BLOCK_INCOMPLETE = "network-block-incomplete" Warning;
     NETWORK_CIRCUIT_RATE_DIFFERS = "network-circuit-rate-differs" Warning;
     NETWORK_CLASS_DIFFERS = "network-class-differs" Warning;
     NETWORK_CLASS_MISSING = "network-class-missing" Warning;
