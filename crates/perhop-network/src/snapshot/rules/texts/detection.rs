@@ -48,8 +48,9 @@ fn end(snapshot: &Snapshot, nodes: &[Node], id: PortId, protocol: RoutingProtoco
         let process = processes.get(own.process)?;
         (process.protocol == protocol).then_some((own.line, process.line))
     });
-    let (own, process) = known.or_else(|| listed(nodes, &port.name, protocol))?;
     let block = find(nodes, port.line);
+    let own_line = || named_by_port(nodes, block?, protocol);
+    let (own, process) = known.or_else(|| listed(nodes, &port.name, protocol)).or_else(own_line)?;
     // The block of the process may have a block for the port.
     let is_part = |node: &&Node| words(node).first() == Some(&"interface");
     let part = find(nodes, own).filter(is_part);
@@ -76,6 +77,24 @@ fn listed(nodes: &[Node], name: &str, protocol: RoutingProtocol) -> Option<(usiz
         let port = node.inner.iter().chain(areas).find(is_own)?;
         let is_passive = port.inner.iter().any(|inner| inner.begins_with("passive"));
         (!is_passive).then_some((port.line.0, node.line.0))
+    })
+}
+
+/// Returns the line of a port that names a process, and the line of the process (NX-OS), if the port is not
+/// passive.
+fn named_by_port(nodes: &[Node], block: &Node, protocol: RoutingProtocol) -> Option<(usize, usize)> {
+    let name = if protocol == RoutingProtocol::Ospf { "ospf" } else { "isis" };
+    let is_passive = |inner: &Node| inner.begins_with("ip ") && inner.line.1.contains(" passive-interface");
+    if block.inner.iter().any(is_passive) {
+        return None;
+    }
+    block.inner.iter().find_map(|inner| match *inner.words().as_slice() {
+        ["ip", "router", own, process, ..] if own == name => {
+            let start = ["router", name, process];
+            let node = nodes.iter().find(|node| node.words().starts_with(&start))?;
+            Some((inner.line.0, node.line.0))
+        }
+        _ => None,
     })
 }
 
@@ -130,7 +149,7 @@ fn find<'n, 't>(nodes: &'n [Node<'t>], line: usize) -> Option<&'n Node<'t>> {
 #[cfg(test)]
 mod tests {
     use super::super::braces::read;
-    use super::{Switch, at_port, find, lacks_timers, listed, of_process};
+    use super::{Switch, at_port, find, lacks_timers, listed, named_by_port, of_process};
     use perhop_device::RoutingProtocol::{Isis, Ospf};
 
     #[test]
@@ -139,6 +158,17 @@ mod tests {
         assert_eq!(at_port(&["ip", "ospf", "bfd"], Isis), None);
         assert_eq!(at_port(&["isis", "bfd", "disable"], Isis), Some(Switch::Off));
         assert_eq!(at_port(&["bfd", "interval", "50"], Ospf), None, "timers alone start no session");
+    }
+
+    #[test]
+    fn a_port_names_its_process() {
+        let text = "interface Eth1/1\n ip router ospf 1 area 0\nrouter ospf 1\n bfd\n";
+        let nodes = read(text);
+        assert_eq!(named_by_port(&nodes, &nodes[0], Ospf), Some((2, 3)));
+        assert_eq!(named_by_port(&nodes, &nodes[0], Isis), None);
+        let passive = text.replace("router ospf 1\n", " ip ospf passive-interface\nrouter ospf 1\n");
+        let nodes = read(&passive);
+        assert_eq!(named_by_port(&nodes, &nodes[0], Ospf), None);
     }
 
     #[test]
