@@ -27,6 +27,7 @@ mod hello_passwords;
 mod inner_policies;
 mod instances;
 mod isis;
+mod isis_listed;
 mod label_classes;
 mod label_ports;
 mod mark_names;
@@ -103,6 +104,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     inner_policies::check(snapshot, &trees, &devices, found);
     instances::check(snapshot, &trees, found);
     isis::check(snapshot, &trees, found);
+    isis_listed::check(snapshot, &trees, found);
     label_classes::check(snapshot, &trees, &devices, found);
     label_ports::check(snapshot, &trees, found);
     mark_names::check(snapshot, &devices, found);

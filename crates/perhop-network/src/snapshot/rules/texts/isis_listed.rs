@@ -1,0 +1,249 @@
+//! IS-IS of devices that list their ports in the block of the process (IOS XR): ports that are not listed,
+//! incomplete, or different from the other end of their link.
+
+use std::collections::BTreeMap;
+
+use perhop_device::RoutingProtocol;
+
+use super::super::tree::Node;
+use super::super::{NetworkFinding, PortId, Snapshot};
+use super::braces::{block, words};
+use crate::rules;
+
+/// The minimum number of other links. With fewer, a link with two metrics is not an exception.
+const LEAST_LINKS: usize = 3;
+const NO_NEIGHBORS: &str = "the two routers do not become neighbors: packets take another path, or have none";
+
+/// The settings of a port in IS-IS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct PortOf<'t> {
+    line: usize,
+    is_point_to_point: bool,
+    is_passive: bool,
+    has_family: bool,
+    /// The metric with its line; `None` for the default.
+    metric: Option<(&'t str, usize)>,
+}
+
+/// A process that lists its ports.
+struct Process<'t> {
+    line: usize,
+    ports: BTreeMap<&'t str, PortOf<'t>>,
+}
+
+/// Reports incomplete processes, and ports that do not fit the other end of their link.
+pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
+    let processes: Vec<Option<Process>> = trees.iter().map(|nodes| listed(nodes)).collect();
+    for (device, nodes) in trees.iter().enumerate() {
+        let mut incomplete: Vec<(usize, String)> = nodes.iter().filter_map(without_address).collect();
+        if let Some(process) = &processes[device] {
+            let is_usual = process.ports.values().any(|port| port.has_family);
+            let bare = process.ports.iter().filter(|(_, port)| is_usual && !port.has_family);
+            incomplete.extend(bare.map(|(name, port)| {
+                (port.line, format!("{name} has no `address-family` in the block of IS-IS"))
+            }));
+        }
+        for (line, what) in incomplete {
+            let message = format!("{}: {what}", snapshot.devices[device].name);
+            let effect = "IS-IS does not run there: packets take another path, or have none".to_owned();
+            found.push(snapshot.finding(device, &rules::NETWORK_BLOCK_INCOMPLETE, line, (message, effect)));
+        }
+    }
+    let mut metrics = Vec::new();
+    for [own, other] in snapshot.wires() {
+        let Some(near) = &processes[own.device] else { continue };
+        let Some(far) = end(snapshot, trees, &processes, other).filter(|far| !far.is_passive) else {
+            continue;
+        };
+        match near.ports.get(snapshot.port(own).name.as_str()) {
+            None => report_unlisted(snapshot, (own, near.line), (other, far.line), found),
+            Some(port) if port.is_passive => {}
+            Some(port) => {
+                if port.is_point_to_point != far.is_point_to_point {
+                    report_type(snapshot, (own, port), (other, &far), found);
+                }
+                if processes[other.device].is_some() {
+                    metrics.push((own, other, *port, far));
+                }
+            }
+        }
+    }
+    check_metrics(snapshot, &metrics, found);
+}
+
+fn report_unlisted(
+    snapshot: &Snapshot,
+    (own, line): (PortId, usize),
+    (other, far): (PortId, usize),
+    found: &mut Vec<NetworkFinding>,
+) {
+    let message = format!(
+        "the block of IS-IS does not list {}, but {} at the other end of the link runs IS-IS ({})",
+        snapshot.port_name(own),
+        snapshot.port_name(other),
+        snapshot.place(other.device, far)
+    );
+    let rule = &rules::NETWORK_NEIGHBORS_MISSING;
+    found.push(snapshot.finding(own.device, rule, line, (message, NO_NEIGHBORS.to_owned())));
+}
+
+fn report_type(
+    snapshot: &Snapshot,
+    (own, port): (PortId, &PortOf),
+    (other, far): (PortId, &PortOf),
+    found: &mut Vec<NetworkFinding>,
+) {
+    let message = format!(
+        "only one of {} and {} ({}) is a point-to-point port of IS-IS",
+        snapshot.port_name(own),
+        snapshot.port_name(other),
+        snapshot.place(other.device, far.line)
+    );
+    let rule = &rules::NETWORK_SETTING_DIFFERS;
+    found.push(snapshot.finding(own.device, rule, port.line, (message, NO_NEIGHBORS.to_owned())));
+}
+
+/// Reports both ends of the only link whose ends have different metrics.
+fn check_metrics(
+    snapshot: &Snapshot,
+    ends: &[(PortId, PortId, PortOf, PortOf)],
+    found: &mut Vec<NetworkFinding>,
+) {
+    let value = |port: &PortOf| port.metric.map(|(metric, _)| metric.to_owned());
+    let differ: Vec<_> = ends.iter().filter(|(.., near, far)| value(near) != value(far)).collect();
+    // Each link counts in both directions.
+    if differ.len() != 2 || ends.len() < 2 * (LEAST_LINKS + 1) {
+        return;
+    }
+    for (own, other, near, _) in differ {
+        let message = format!(
+            "{} and {} have different metrics of IS-IS, but both ends of all other links have equal metrics",
+            snapshot.port_name(*own),
+            snapshot.port_name(*other)
+        );
+        let effect = "packets return over a different path with different queues".to_owned();
+        let line = near.metric.map_or(near.line, |(_, line)| line);
+        found.push(snapshot.finding(own.device, &rules::NETWORK_COST_UNUSUAL, line, (message, effect)));
+    }
+}
+
+/// Returns the settings of a port on which its device runs IS-IS.
+fn end<'t>(
+    snapshot: &Snapshot,
+    trees: &[Vec<Node<'t>>],
+    processes: &[Option<Process<'t>>],
+    id: PortId,
+) -> Option<PortOf<'t>> {
+    let port = snapshot.port(id);
+    if let Some(process) = &processes[id.device] {
+        return process.ports.get(port.name.as_str()).copied();
+    }
+    if let Some(isis) = block(&trees[id.device], &["protocols", "isis"]) {
+        let node = isis.inner.iter().find(|inner| words(inner) == ["interface", port.name.as_str()])?;
+        return Some(with_braces(node));
+    }
+    let known = &snapshot.router(id.device).forwarding.processes;
+    let mut parts = port.forwarding.routing.iter();
+    let part = parts.find(|part| known[part.process].protocol == RoutingProtocol::Isis)?;
+    let member = &snapshot.devices[id.device].device;
+    Some(PortOf {
+        line: part.line,
+        is_point_to_point: member.line_in_block(port.line, "isis network point-to-point").is_some(),
+        is_passive: part.passive.is_some(),
+        has_family: true,
+        metric: None,
+    })
+}
+
+fn with_braces<'t>(node: &Node<'t>) -> PortOf<'t> {
+    let has = |word: &str| node.inner.iter().any(|inner| words(inner) == [word]);
+    PortOf {
+        line: node.line.0,
+        is_point_to_point: has("point-to-point"),
+        is_passive: has("passive") || has("disable"),
+        has_family: true,
+        metric: None,
+    }
+}
+
+/// Returns the process of a device that lists its ports.
+fn listed<'t>(nodes: &[Node<'t>]) -> Option<Process<'t>> {
+    let node = nodes.iter().find(|node| node.begins_with("router isis"))?;
+    let mut ports = BTreeMap::new();
+    for inner in &node.inner {
+        if let ["interface", name] = *inner.words().as_slice() {
+            ports.insert(name, port(inner));
+        }
+    }
+    (!ports.is_empty()).then_some(Process { line: node.line.0, ports })
+}
+
+fn port<'t>(node: &Node<'t>) -> PortOf<'t> {
+    let mut found = PortOf {
+        line: node.line.0,
+        is_point_to_point: false,
+        is_passive: false,
+        has_family: false,
+        metric: None,
+    };
+    for inner in &node.inner {
+        match *inner.words().as_slice() {
+            ["point-to-point"] => found.is_point_to_point = true,
+            ["passive" | "shutdown" | "suppressed"] => found.is_passive = true,
+            ["address-family", ..] => {
+                found.has_family = true;
+                let metrics = inner.inner.iter().filter(|line| line.begins_with("metric "));
+                found.metric = metrics
+                    .filter_map(|line| Some((*line.words().get(1)?, line.line.0)))
+                    .next_back()
+                    .or(found.metric);
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Returns the line of a process without a network entity title, or of a title whose selector is not zero.
+fn without_address(node: &Node) -> Option<(usize, String)> {
+    if !node.begins_with("router isis") || node.inner.is_empty() {
+        return None;
+    }
+    let titles: Vec<_> = node.inner.iter().filter(|inner| inner.begins_with("net ")).collect();
+    // ISO 10589 §7.1.1: the selector of the title of a router is 0.
+    let wrong = titles.iter().find(|title| !title.line.1.trim_end().ends_with(".00"));
+    match wrong {
+        Some(title) => Some((title.line.0, "the last part of `net` is not 00".to_owned())),
+        None if titles.is_empty() => Some((node.line.0, "`router isis` has no `net`".to_owned())),
+        None => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::braces::read;
+    use super::{listed, without_address};
+
+    const TEXT: &str = "router isis A\n net 49.0001.0000.0000.0001.00\n interface Loopback0\n  passive\n  address-family ipv4 \
+                        unicast\n interface Te0/0\n  point-to-point\n  address-family ipv4 unicast\n   metric 20\n interface \
+                        Te0/1\n  bfd fast-detect ipv4\n";
+
+    #[test]
+    fn ports_have_their_settings() {
+        let nodes = read(TEXT);
+        let process = listed(&nodes).unwrap();
+        let port = |name: &str| process.ports[name];
+        assert_eq!((port("Te0/0").is_point_to_point, port("Te0/0").metric), (true, Some(("20", 9))));
+        assert_eq!((port("Te0/1").has_family, port("Te0/1").line), (false, 10));
+        assert!(port("Loopback0").is_passive);
+        assert!(listed(&read("router isis\n net 49.0001.0000.0000.0001.00\n")).is_none());
+    }
+
+    #[test]
+    fn a_process_needs_a_title() {
+        let line = |text: &str| without_address(&read(text)[0]).map(|(line, _)| line);
+        assert_eq!(line(TEXT), None);
+        assert_eq!(line(&TEXT.replace("0001.00\n", "0001.01\n")), Some(2));
+        assert_eq!(line(&TEXT.replace(" net 49.0001.0000.0000.0001.00\n", "")), Some(1));
+    }
+}
