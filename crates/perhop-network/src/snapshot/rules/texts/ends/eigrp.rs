@@ -12,21 +12,28 @@ use crate::rules;
 
 /// The EIGRP settings of an interface, or the default for all interfaces.
 #[derive(Clone, Default)]
-struct Interface {
+pub(super) struct Interface {
     line: usize,
-    passive: Option<(bool, usize)>,
+    pub(super) passive: Option<(bool, usize)>,
     chain: Option<(String, usize)>,
 }
 
+impl Interface {
+    /// Returns an interface without settings, whose block starts at a line.
+    pub(super) fn at(line: usize) -> Interface {
+        Interface { line, ..Interface::default() }
+    }
+}
+
 /// A process. Only processes with the same number become neighbors.
-struct Process {
-    line: usize,
-    number: String,
-    vrf: Option<String>,
+pub(super) struct Process {
+    pub(super) line: usize,
+    pub(super) number: String,
+    pub(super) vrf: Option<String>,
     /// The networks, each as an address and the bits that must match.
-    networks: Vec<(u32, u32)>,
-    usual: Interface,
-    interfaces: BTreeMap<String, Interface>,
+    pub(super) networks: Vec<(u32, u32)>,
+    pub(super) usual: Interface,
+    pub(super) interfaces: BTreeMap<String, Interface>,
 }
 
 /// Reports links of which only one end is ready for a neighbor, and links whose ends have different keys.
@@ -108,12 +115,12 @@ fn check_end(
 
 impl Process {
     /// Whether a port is in the routing table of the process.
-    fn is_of(&self, snapshot: &Snapshot, id: PortId) -> bool {
+    pub(super) fn is_of(&self, snapshot: &Snapshot, id: PortId) -> bool {
         self.vrf == snapshot.port(id).forwarding.vrf.as_ref().map(|vrf| vrf.value.clone())
     }
 
     /// Whether a network of the process contains the address of a port.
-    fn has(&self, snapshot: &Snapshot, id: PortId) -> bool {
+    pub(super) fn has(&self, snapshot: &Snapshot, id: PortId) -> bool {
         let is_inside = |address: Ipv4Addr| {
             self.networks.iter().any(|(network, mask)| address.to_bits() & mask == network & mask)
         };
@@ -124,7 +131,7 @@ impl Process {
     }
 
     /// Returns the line that disables neighbors on an interface.
-    fn passive(&self, name: &str) -> Option<usize> {
+    pub(super) fn passive(&self, name: &str) -> Option<usize> {
         let own = self.interfaces.get(name);
         match own.and_then(|own| own.passive).or(self.usual.passive) {
             Some((true, line)) => Some(own.map_or(line, |own| own.line)),
@@ -138,7 +145,7 @@ impl Process {
 }
 
 /// Returns the processes in the named form.
-fn processes(nodes: &[Node]) -> Vec<Process> {
+pub(super) fn processes(nodes: &[Node]) -> Vec<Process> {
     let mut found = Vec::new();
     for family in
         nodes.iter().filter(|node| node.line.1.starts_with("router eigrp ")).flat_map(|node| &node.inner)
@@ -175,7 +182,7 @@ impl Process {
 }
 
 /// Returns an address, with the bits that must match according to its wildcard or its address class.
-fn network(address: &str, wildcard: Option<&&str>) -> Option<(u32, u32)> {
+pub(super) fn network(address: &str, wildcard: Option<&&str>) -> Option<(u32, u32)> {
     let address: Ipv4Addr = address.parse().ok()?;
     let of_class = match address.octets()[0] {
         0..128 => 0xFF00_0000,
@@ -190,7 +197,7 @@ fn network(address: &str, wildcard: Option<&&str>) -> Option<(u32, u32)> {
 }
 
 fn interface(node: &Node) -> Interface {
-    let mut found = Interface { line: node.line.0, ..Interface::default() };
+    let mut found = Interface::at(node.line.0);
     for inner in &node.inner {
         let line = inner.line.0;
         match *inner.words().as_slice() {

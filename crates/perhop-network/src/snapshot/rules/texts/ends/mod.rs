@@ -3,6 +3,7 @@
 
 mod credentials;
 mod eigrp;
+mod eigrp_segments;
 mod ike;
 mod parts;
 mod text;
@@ -17,5 +18,6 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     let texts: Vec<Text> = trees.iter().map(|nodes| Text::new(nodes)).collect();
     credentials::check(snapshot, &texts, found);
     eigrp::check(snapshot, &texts, found);
+    eigrp_segments::check(snapshot, trees, found);
     ike::check(snapshot, &texts, found);
 }

@@ -1,0 +1,119 @@
+//! EIGRP on links with several ends: the only end that expects no neighbors.
+
+use std::collections::BTreeMap;
+
+use super::super::super::tree::Node;
+use super::super::super::{NetworkFinding, PortId, Snapshot};
+use super::eigrp::{Interface, Process, network, processes};
+use crate::rules;
+
+/// The minimum number of ends that expect neighbors.
+const LEAST_OTHERS: usize = 2;
+
+/// Reports the only end of a link that does not run EIGRP, or is passive, if all other ends expect neighbors.
+pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
+    let all: Vec<Vec<Process>> = trees
+        .iter()
+        .map(|nodes| processes(nodes).into_iter().chain(nodes.iter().filter_map(classic)).collect())
+        .collect();
+    for link in snapshot.links.iter().filter(|link| link.ends.len() > LEAST_OTHERS) {
+        let ends: Vec<PortId> = link.ends.iter().map(|end| end.id).collect();
+        let mut numbers: Vec<&String> =
+            ends.iter().flat_map(|id| &all[id.device]).map(|process| &process.number).collect();
+        numbers.sort();
+        numbers.dedup();
+        for number in numbers {
+            let own = |id: &PortId| {
+                all[id.device].iter().find(|one| one.number == *number && one.is_of(snapshot, *id))
+            };
+            let silent: Vec<(PortId, &Process)> = ends
+                .iter()
+                .filter_map(|id| Some((*id, own(id)?)))
+                .filter(|(id, process)| obstacle(snapshot, *id, process).is_some())
+                .collect();
+            let speaking = ends
+                .iter()
+                .filter(|id| own(id).is_some_and(|process| obstacle(snapshot, **id, process).is_none()))
+                .count();
+            if let [(id, process)] = silent.as_slice()
+                && speaking >= LEAST_OTHERS
+                && speaking + 1 == ends.len()
+            {
+                report(snapshot, *id, process, speaking, found);
+            }
+        }
+    }
+}
+
+fn report(
+    snapshot: &Snapshot,
+    id: PortId,
+    process: &Process,
+    others: usize,
+    found: &mut Vec<NetworkFinding>,
+) {
+    let Some((line, problem)) = obstacle(snapshot, id, process) else { return };
+    let message = format!(
+        "{} {problem} in EIGRP {}, but the {others} other ends of its link expect neighbors",
+        snapshot.port_name(id),
+        process.number
+    );
+    let effect = "packets take another path, or have none".to_owned();
+    found.push(snapshot.finding(id.device, &rules::NETWORK_NEIGHBORS_MISSING, line, (message, effect)));
+}
+
+/// Returns the line and the reason because of which a port expects no neighbors.
+fn obstacle(snapshot: &Snapshot, id: PortId, process: &Process) -> Option<(usize, &'static str)> {
+    if !process.has(snapshot, id) {
+        return Some((process.line, "does not take part"));
+    }
+    process.passive(&snapshot.port(id).name).map(|line| (line, "is passive"))
+}
+
+/// Reads a process in the classic form.
+fn classic(node: &Node) -> Option<Process> {
+    let ["router", "eigrp", number] = *node.words().as_slice() else { return None };
+    number.parse::<u32>().ok()?;
+    let mut found = Process {
+        line: node.line.0,
+        number: number.to_owned(),
+        vrf: None,
+        networks: Vec::new(),
+        usual: Interface::default(),
+        interfaces: BTreeMap::new(),
+    };
+    for inner in &node.inner {
+        let words = inner.words();
+        let (is_on, words) = match words.as_slice() {
+            ["no", rest @ ..] => (false, rest),
+            all => (true, all),
+        };
+        match words {
+            ["network", address, rest @ ..] if is_on => found.networks.extend(network(address, rest.first())),
+            ["passive-interface", "default"] => found.usual.passive = Some((is_on, inner.line.0)),
+            ["passive-interface", name] => {
+                let mut port = Interface::at(inner.line.0);
+                port.passive = Some((is_on, inner.line.0));
+                found.interfaces.insert((*name).to_owned(), port);
+            }
+            _ => {}
+        }
+    }
+    Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::braces::read;
+    use super::classic;
+
+    #[test]
+    fn a_classic_process_has_passive_ports() {
+        let text =
+            "router eigrp 7\n network 10.0.0.0\n passive-interface default\n no passive-interface Tunnel1\n";
+        let process = classic(&read(text)[0]).unwrap();
+        assert_eq!((process.passive("Tunnel1"), process.passive("Gi0/0")), (None, Some(3)));
+        assert_eq!(process.networks, [(0x0A00_0000, 0xFF00_0000)]);
+        assert!(classic(&read("router eigrp NET\n")[0]).is_none());
+    }
+}
