@@ -48,6 +48,7 @@ mod redistribution;
 mod reflectors;
 mod rewrites;
 mod route_targets;
+mod segment_lines;
 mod serial_groups;
 mod service;
 mod services;
@@ -126,6 +127,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     reflectors::check(snapshot, &trees, found);
     rewrites::check(snapshot, &trees, found);
     route_targets::check(snapshot, &trees, found);
+    segment_lines::check(snapshot, &trees, found);
     serial_groups::check(snapshot, &trees, found);
     services::check(snapshot, &devices, found);
     shadowed_classes::check(snapshot, &trees, &devices, found);

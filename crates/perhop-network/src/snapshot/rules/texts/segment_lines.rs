@@ -1,0 +1,83 @@
+//! Lines about the length of packets that one end of a link with several ends lacks, such as a hub or a spoke
+//! of tunnels.
+
+use std::collections::BTreeMap;
+
+use super::super::tree::Node;
+use super::super::{NetworkFinding, PortId, Snapshot};
+use crate::rules;
+
+/// The minimum number of other ends that agree on a value.
+const LEAST_OTHERS: usize = 2;
+const COMMANDS: [&str; 2] = ["ip mtu", "ip tcp adjust-mss"];
+
+/// Reports the only end of a link without a line that all others have with the same value. A value of the MTU
+/// that differs is a finding of the rule about links.
+pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
+    for link in snapshot.links.iter().filter(|link| link.ends.len() > LEAST_OTHERS) {
+        let ends = link.ends.iter().map(|end| end.id);
+        let blocks: Vec<(PortId, &Node)> =
+            ends.filter_map(|id| Some((id, block(&trees[id.device], snapshot.port(id).line)?))).collect();
+        for command in COMMANDS {
+            check_command(snapshot, &blocks, command, found);
+        }
+    }
+}
+
+fn check_command(
+    snapshot: &Snapshot,
+    blocks: &[(PortId, &Node)],
+    command: &str,
+    found: &mut Vec<NetworkFinding>,
+) {
+    let values: Vec<_> = blocks.iter().map(|(id, node)| (*id, *node, value(node, command))).collect();
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for (value, _) in values.iter().filter_map(|(.., own)| *own) {
+        *counts.entry(value).or_default() += 1;
+    }
+    let usual = counts.iter().find(|(_, count)| **count >= LEAST_OTHERS && **count + 1 == values.len());
+    let Some((usual, agreeing)) = usual else { return };
+    for (id, node, own) in values {
+        let (line, what) = match own {
+            Some((value, line)) if value != *usual && command != COMMANDS[0] => {
+                (line, format!("`{command} {value}`"))
+            }
+            None => (node.line.0, format!("no `{command}`")),
+            Some(_) => continue,
+        };
+        let message = format!(
+            "{} has {what}, but the {agreeing} other ends of its link have `{command} {usual}`",
+            snapshot.port_name(id)
+        );
+        let effect = "long packets of this end are fragmented, or dropped on the way".to_owned();
+        found.push(snapshot.finding(id.device, &rules::NETWORK_MTU_DIFFERS, line, (message, effect)));
+    }
+}
+
+fn block<'n, 't>(nodes: &'n [Node<'t>], line: usize) -> Option<&'n Node<'t>> {
+    let place = nodes.binary_search_by_key(&line, |node| node.line.0).ok()?;
+    Some(&nodes[place]).filter(|node| node.begins_with("interface "))
+}
+
+/// Returns the value of a command in the block of a port, and its line.
+fn value<'t>(node: &Node<'t>, command: &str) -> Option<(&'t str, usize)> {
+    node.inner.iter().find_map(|inner| {
+        let rest = inner.line.1.trim_start().strip_prefix(command)?.strip_prefix(' ')?;
+        Some((rest.trim_end(), inner.line.0))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::braces::read;
+    use super::{block, value};
+
+    #[test]
+    fn a_value_follows_its_command() {
+        let nodes = read("hostname A\ninterface Tunnel1\n ip mtu 1400\n");
+        let node = block(&nodes, 2).unwrap();
+        assert_eq!(value(node, "ip mtu"), Some(("1400", 3)));
+        assert_eq!(value(node, "ip tcp adjust-mss"), None);
+        assert!(block(&nodes, 1).is_none(), "no port starts at the line");
+    }
+}
