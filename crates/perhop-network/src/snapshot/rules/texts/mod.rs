@@ -5,6 +5,7 @@
 mod bare_classifiers;
 mod bare_ports;
 pub(super) mod braces;
+mod bundle_ends;
 mod bundle_members;
 mod bundle_modes;
 mod companions;
@@ -86,6 +87,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let devices: Vec<Parts> = trees.par_iter().map(|nodes| Parts::read(nodes)).collect();
     bare_classifiers::check(snapshot, &trees, found);
     bare_ports::check(snapshot, &trees, found);
+    bundle_ends::check(snapshot, &trees, found);
     bundle_members::check(snapshot, &trees, found);
     bundle_modes::check(snapshot, &trees, found);
     companions::check(snapshot, &trees, &devices, found);
