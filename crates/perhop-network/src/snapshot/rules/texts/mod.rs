@@ -23,6 +23,7 @@ mod far_policies;
 mod features;
 mod filters;
 mod firewall_policies;
+mod fixed_ports;
 mod forwarding_classes;
 mod groups;
 mod hello_passwords;
@@ -105,6 +106,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     features::check(snapshot, &trees, found);
     filters::check(snapshot, &trees, found);
     firewall_policies::check(snapshot, &trees, found);
+    fixed_ports::check(snapshot, &trees, found);
     forwarding_classes::check(snapshot, &trees, found);
     groups::check(snapshot, &trees, found);
     hello_passwords::check(snapshot, &trees, found);
