@@ -11,6 +11,7 @@ mod bundle_modes;
 mod companions;
 mod cos_marks;
 mod counterparts;
+mod default_routes;
 mod denying_lists;
 mod detection;
 mod detection_timers;
@@ -94,6 +95,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     companions::check(snapshot, &trees, &devices, found);
     cos_marks::check(snapshot, &trees, &devices, found);
     counterparts::check(snapshot, &trees, &devices, found);
+    default_routes::check(snapshot, &trees, found);
     denying_lists::check(snapshot, &trees, found);
     detection::check(snapshot, &trees, found);
     detection_timers::check(snapshot, &trees, found);
