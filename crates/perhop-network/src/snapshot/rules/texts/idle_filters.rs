@@ -1,0 +1,131 @@
+//! Filters of routes that a device does not use, next to a BGP neighbor without a filter.
+
+use std::collections::BTreeMap;
+
+use super::super::tree::Node;
+use super::super::{NetworkFinding, Snapshot};
+use crate::rules;
+
+/// The beginnings of lines that define a filter, and the place of its name.
+const DEFINITIONS: [(&str, usize); 4] =
+    [("ip prefix-list ", 2), ("ipv6 prefix-list ", 2), ("route-map ", 1), ("ip as-path access-list ", 3)];
+
+/// Reports the only prefix list or route-map of a device that no line names, if an external BGP neighbor has
+/// a filter in one direction only.
+pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
+    for (device, nodes) in trees.iter().enumerate() {
+        let mut defined = definitions(nodes);
+        defined.retain(|name, _| permits(nodes, name));
+        let mut unused = defined.iter().filter(|(name, _)| !nodes.iter().any(|node| names(node, name)));
+        let (Some((name, line)), None) = (unused.next(), unused.next()) else { continue };
+        let Some((address, neighbor, direction)) = nodes.iter().find_map(half_filtered) else { continue };
+        if defined.len() < 2 {
+            continue;
+        }
+        let message = format!(
+            "no line of {} uses {name}, and the neighbor {address} (line {neighbor}) has no filter {direction}",
+            snapshot.devices[device].name
+        );
+        let effect = "routes pass that the filter should keep out: packets take paths that they should not";
+        let rule = &rules::NETWORK_NEIGHBOR_INCOMPLETE;
+        found.push(snapshot.finding(device, rule, *line, (message, effect.to_owned())));
+    }
+}
+
+/// Returns the filters of a device with the first line of each.
+fn definitions<'t>(nodes: &[Node<'t>]) -> BTreeMap<&'t str, usize> {
+    let mut found = BTreeMap::new();
+    for node in nodes {
+        let Some((_, place)) = DEFINITIONS.iter().find(|(start, _)| node.begins_with(start)) else {
+            continue;
+        };
+        if let Some(name) = node.words().get(*place) {
+            found.entry(*name).or_insert(node.line.0);
+        }
+    }
+    found
+}
+
+/// Whether a line that defines a filter permits routes.
+fn permits(nodes: &[Node], name: &str) -> bool {
+    nodes.iter().any(|node| {
+        let words = node.words();
+        words.contains(&name) && words.contains(&"permit")
+    })
+}
+
+/// Whether a line that does not define a filter names it.
+fn names(node: &Node, name: &str) -> bool {
+    let words = node.words();
+    let defines =
+        DEFINITIONS.iter().any(|(start, place)| node.begins_with(start) && words.get(*place) == Some(&name));
+    (!defines && words.contains(&name)) || node.inner.iter().any(|inner| names(inner, name))
+}
+
+/// Returns an external neighbor of a BGP process with a filter in one direction, its line, and the direction
+/// without a filter.
+fn half_filtered<'t>(process: &Node<'t>) -> Option<(&'t str, usize, &'static str)> {
+    let ["router", "bgp", number] = *process.words().as_slice() else { return None };
+    let lines = process.inner.iter().flat_map(|inner| std::iter::once(inner).chain(&inner.inner));
+    let mut neighbors: BTreeMap<&str, (usize, bool, [bool; 2])> = BTreeMap::new();
+    for line in lines {
+        match *line.words().as_slice() {
+            ["neighbor", address, "remote-as", other] => {
+                neighbors.entry(address).or_insert((line.line.0, other != number, [false; 2])).1 =
+                    other != number;
+            }
+            [
+                "neighbor",
+                address,
+                "prefix-list" | "route-map" | "filter-list" | "distribute-list",
+                _,
+                way,
+            ] => {
+                let own = neighbors.entry(address).or_insert((line.line.0, false, [false; 2]));
+                own.2[usize::from(way == "out")] = true;
+            }
+            _ => {}
+        }
+    }
+    neighbors.into_iter().find_map(|(address, (line, is_external, ways))| match ways {
+        [true, false] if is_external => Some((address, line, "out")),
+        [false, true] if is_external => Some((address, line, "in")),
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::braces::read;
+    use super::{definitions, half_filtered, names, permits};
+
+    #[test]
+    fn a_definition_is_not_a_use() {
+        let nodes = read(
+            "ip prefix-list A seq 5 permit 10.0.0.0/8\nroute-map B permit 10\n match ip address prefix-list A\n",
+        );
+        assert_eq!(definitions(&nodes).into_iter().collect::<Vec<_>>(), [("A", 1), ("B", 2)]);
+        assert!(nodes.iter().any(|node| names(node, "A")) && !nodes.iter().any(|node| names(node, "B")));
+    }
+
+    #[test]
+    fn a_list_that_permits_nothing_is_no_filter() {
+        let nodes =
+            read("ip prefix-list A seq 5 deny 10.0.0.0/8\nip prefix-list B seq 5 permit 10.0.0.0/8\n");
+        assert!(!permits(&nodes, "A") && permits(&nodes, "B"));
+    }
+
+    #[test]
+    fn external_neighbors_have_filters_in_both_directions() {
+        let filtered = |lines: &str| {
+            let text = format!(
+                "router bgp 1\n neighbor 10.0.0.2 remote-as 2\n neighbor 10.0.0.3 remote-as 1\n{lines}"
+            );
+            half_filtered(&read(&text)[0]).map(|(address, _, way)| (address.to_owned(), way))
+        };
+        let both = " neighbor 10.0.0.2 prefix-list A in\n neighbor 10.0.0.2 route-map B out\n";
+        assert_eq!(filtered(both), None);
+        assert_eq!(filtered(" neighbor 10.0.0.2 prefix-list A in\n"), Some(("10.0.0.2".to_owned(), "out")));
+        assert_eq!(filtered(""), None, "no neighbor has a filter");
+    }
+}
