@@ -1,0 +1,103 @@
+//! Ports with a policy in only one direction, if all similar ports have policies in both.
+
+use std::collections::BTreeMap;
+
+use super::super::tree::Node;
+use super::super::{NetworkFinding, Snapshot};
+use crate::rules;
+
+/// The minimum number of other ports with policies in both directions.
+const LEAST_OTHERS: usize = 2;
+
+/// A port with its policies.
+struct Port<'t> {
+    name: &'t str,
+    line: usize,
+    input: Option<&'t str>,
+    output: Option<&'t str>,
+}
+
+/// Reports the only port of a device with a policy in one direction, if the other ports with policies have
+/// one in each direction, and one of them has the same policy.
+pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
+    for (device, nodes) in trees.iter().enumerate() {
+        let all: Vec<Port> = nodes.iter().filter_map(port).collect();
+        let mut kinds: BTreeMap<(&str, bool), Vec<&Port>> = BTreeMap::new();
+        for port in &all {
+            let letters = port.name.trim_end_matches(|one: char| !one.is_alphabetic());
+            kinds.entry((letters, port.name.contains('.'))).or_default().push(port);
+        }
+        for own in kinds.values() {
+            let Some((port, twin)) = exception(own) else { continue };
+            let direction = if port.input.is_none() { "input" } else { "output" };
+            let message = format!(
+                "{} of {} has no {direction} policy, but {} with the same policy and all {} other ports with policies \
+                 have one in each direction",
+                port.name,
+                snapshot.devices[device].name,
+                twin.name,
+                own.len() - 1
+            );
+            let effect = "packets in this direction get neither marks nor queues nor limits".to_owned();
+            let rule = &rules::NETWORK_POLICY_MISSING;
+            found.push(snapshot.finding(device, rule, port.line, (message, effect)));
+        }
+    }
+}
+
+/// Returns the only port with a policy in one direction, and a port with the same policy.
+fn exception<'p, 't>(ports: &[&'p Port<'t>]) -> Option<(&'p Port<'t>, &'p Port<'t>)> {
+    let is_whole = |port: &&&Port| port.input.is_some() && port.output.is_some();
+    let mut halves = ports.iter().filter(|port| !is_whole(port));
+    let (Some(port), None) = (halves.next(), halves.next()) else { return None };
+    let mut twins = ports.iter().filter(is_whole).filter(|twin| match (port.input, port.output) {
+        (Some(input), _) => twin.input == Some(input),
+        (_, output) => twin.output == output,
+    });
+    let twin = twins.next()?;
+    (ports.len() > LEAST_OTHERS).then_some((*port, *twin))
+}
+
+/// Returns a routed port that is up and has a policy.
+fn port<'t>(node: &Node<'t>) -> Option<Port<'t>> {
+    let ["interface", name, ..] = *node.words().as_slice() else { return None };
+    // The ports of a switch have policies for their hosts.
+    if node.inner.iter().any(|inner| inner.line.1.trim() == "shutdown" || inner.begins_with("switchport")) {
+        return None;
+    }
+    let policy = |direction: &str| {
+        node.inner.iter().find_map(|inner| match *inner.words().as_slice() {
+            ["service-policy", own, name] if own == direction => Some(name),
+            _ => None,
+        })
+    };
+    let (input, output) = (policy("input"), policy("output"));
+    (input.is_some() || output.is_some()).then_some(Port { name, line: node.line.0, input, output })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::braces::read;
+    use super::{Port, exception, port};
+
+    fn name(lines: [&str; 3]) -> Option<String> {
+        let text: String =
+            (1..).zip(lines).map(|(number, lines)| format!("interface Gi0/{number}\n{lines}")).collect();
+        let nodes = read(&text);
+        let all: Vec<Port> = nodes.iter().filter_map(port).collect();
+        exception(&all.iter().collect::<Vec<_>>()).map(|(port, _)| port.name.to_owned())
+    }
+
+    #[test]
+    fn the_only_half_is_an_exception() {
+        let (slow, fast) = (
+            " service-policy input I2\n service-policy output O2\n",
+            " service-policy input \
+                            I5\n service-policy output O5\n",
+        );
+        assert_eq!(name([slow, fast, " service-policy output O2\n"]).as_deref(), Some("Gi0/3"));
+        assert_eq!(name([slow, fast, " service-policy output O9\n"]), None, "no port has the same policy");
+        assert_eq!(name([slow, " service-policy input I5\n", " service-policy output O2\n"]), None);
+        assert_eq!(name([slow, slow, " ip address 10.0.0.1 255.0.0.0\n"]), None);
+    }
+}
