@@ -1,0 +1,142 @@
+//! Rewrite rules of Junos that lack a class, and profiles without queues.
+
+use std::collections::BTreeSet;
+
+use super::super::tree::Node;
+use super::super::{NetworkFinding, Snapshot};
+use super::braces::{block, inside, words};
+use crate::rules;
+
+/// The minimum number of classes of a rewrite rule. A rule for fewer classes is not for all classes.
+const LEAST_CLASSES: usize = 3;
+/// The minimum number of other profiles with queues.
+const LEAST_PROFILES: usize = 2;
+
+/// Reports the only class with a queue that a rewrite rule lacks if another device rewrites it, classes of
+/// rewrite rules without a codepoint, and the only profile of a port without queues.
+pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
+    let services: Vec<Option<&Node>> =
+        trees.iter().map(|nodes| block(nodes, &["class-of-service"])).collect();
+    let rewritten: Vec<BTreeSet<&str>> = services
+        .iter()
+        .map(|service| {
+            service.map_or_else(BTreeSet::new, |service| classes(block(&service.inner, &["rewrite-rules"])))
+        })
+        .collect();
+    for (device, service) in services.iter().enumerate() {
+        let Some(service) = service else { continue };
+        let name = &snapshot.devices[device].name;
+        let queued = classes(block(&service.inner, &["scheduler-maps"]));
+        for rule in rewrite_rules(service) {
+            let own = classes(Some(rule));
+            for class in inside(rule, "forwarding-class").into_iter().filter(|class| is_empty(class)) {
+                let message =
+                    format!("`{}` in a rewrite rule of {name} has no codepoint", words(class).join(" "));
+                let effect = "packets of the class keep their mark, or get the default".to_owned();
+                let rule = &rules::NETWORK_BLOCK_INCOMPLETE;
+                found.push(snapshot.finding(device, rule, class.line.0, (message, effect)));
+            }
+            let mut lacking = queued.difference(&own);
+            let (Some(class), None) = (lacking.next(), lacking.next()) else { continue };
+            let elsewhere = (0..trees.len()).filter(|other| *other != device);
+            if own.len() < LEAST_CLASSES
+                || !elsewhere.into_iter().any(|other| rewritten[other].contains(class))
+            {
+                continue;
+            }
+            let message = format!(
+                "`{}` of {name} rewrites all classes with queues except {class}, which other devices rewrite",
+                words(rule).join(" ")
+            );
+            let effect =
+                "packets of the class leave with another mark, so the next device treats them differently";
+            let finding = (message, effect.to_owned());
+            found.push(snapshot.finding(device, &rules::NETWORK_MAP_DIFFERS, rule.line.0, finding));
+        }
+        if let Some(profile) = bare_profile(service) {
+            let message = format!(
+                "the profile {} of {name} has no scheduler map, but all others have one",
+                words(profile).join(" ")
+            );
+            let effect = "packets of all classes share the default queues of its ports".to_owned();
+            let rule = &rules::NETWORK_POLICY_MISSING;
+            found.push(snapshot.finding(device, rule, profile.line.0, (message, effect)));
+        }
+    }
+}
+
+/// Returns the classes that the statements of a block name.
+fn classes<'t>(node: Option<&Node<'t>>) -> BTreeSet<&'t str> {
+    let all = node.map_or_else(Vec::new, |node| inside(node, "forwarding-class"));
+    all.into_iter().filter_map(|class| words(class).get(1).copied()).collect()
+}
+
+/// Returns the rewrite rules of codepoints and labels.
+fn rewrite_rules<'n, 't>(service: &'n Node<'t>) -> Vec<&'n Node<'t>> {
+    let rules = block(&service.inner, &["rewrite-rules"]).map_or(&[][..], |node| &node.inner);
+    rules.iter().filter(|rule| matches!(words(rule).as_slice(), ["dscp" | "exp" | "dscp-ipv6", _])).collect()
+}
+
+/// Whether a class in a rewrite rule has no codepoint.
+fn is_empty(class: &Node) -> bool {
+    class.inner.is_empty() && words(class).len() == 2
+}
+
+/// Returns the only profile of a port without a scheduler map.
+fn bare_profile<'n, 't>(service: &'n Node<'t>) -> Option<&'n Node<'t>> {
+    let profiles = block(&service.inner, &["traffic-control-profiles"])?;
+    let used: BTreeSet<&str> = inside(service, "output-traffic-control-profile")
+        .into_iter()
+        .filter_map(|line| words(line).get(1).copied())
+        .collect();
+    let own =
+        profiles.inner.iter().filter(|node| words(node).first().is_some_and(|name| used.contains(name)));
+    let (whole, bare): (Vec<_>, Vec<_>) = own.partition(|node| !inside(node, "scheduler-map").is_empty());
+    match bare.as_slice() {
+        [profile] if whole.len() >= LEAST_PROFILES => Some(*profile),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::braces::{inside, read};
+    use super::{bare_profile, classes, is_empty, rewrite_rules};
+
+    const TEXT: &str = "class-of-service {\n    rewrite-rules {\n        dscp OUT {\n            forwarding-class A {\n                \
+                        loss-priority low code-point ef;\n            }\n            forwarding-class B {\n            }\n        \
+                        }\n        ieee-802.1 TAGS {\n        }\n    }\n}";
+
+    #[test]
+    fn a_rewrite_rule_has_classes_with_codepoints() {
+        let nodes = read(TEXT);
+        let rules = rewrite_rules(&nodes[0]);
+        assert_eq!(rules.len(), 1, "tags have other classes");
+        assert_eq!(classes(Some(rules[0])).into_iter().collect::<Vec<_>>(), ["A", "B"]);
+        let empty: Vec<bool> =
+            inside(rules[0], "forwarding-class").into_iter().map(|class| is_empty(class)).collect();
+        assert_eq!(empty, [false, true]);
+    }
+
+    #[test]
+    fn the_only_profile_without_queues_is_an_exception() {
+        let profile = |name: &str, map: &str| {
+            format!("        {name} {{\n{map}            shaping-rate 10m;\n        }}\n")
+        };
+        let map = "            scheduler-map M;\n";
+        let uses: String = ["A", "B", "C"]
+            .map(|name| format!("        ge-0/0/{name} {{\n            output-traffic-control-profile {name};\n        }}\n"))
+            .concat();
+        let text = |last: &str| {
+            format!(
+                "class-of-service {{\n    traffic-control-profiles {{\n{}{}{}    }}\n    interfaces {{\n{uses}    }}\n}}",
+                profile("A", map),
+                profile("B", map),
+                profile("C", last)
+            )
+        };
+        let (bare, whole) = (text(""), text(map));
+        assert_eq!(bare_profile(&read(&bare)[0]).map(|node| node.line.0), Some(11));
+        assert!(bare_profile(&read(&whole)[0]).is_none());
+    }
+}
