@@ -31,6 +31,7 @@ mod hello_passwords;
 mod idle_filters;
 mod idle_policies;
 mod inner_policies;
+mod instance_routes;
 mod instances;
 mod isis;
 mod isis_listed;
@@ -122,6 +123,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     idle_filters::check(snapshot, &trees, found);
     idle_policies::check(snapshot, &trees, &devices, found);
     inner_policies::check(snapshot, &trees, &devices, found);
+    instance_routes::check(snapshot, &trees, found);
     instances::check(snapshot, &trees, found);
     isis::check(snapshot, &trees, found);
     isis_listed::check(snapshot, &trees, found);
