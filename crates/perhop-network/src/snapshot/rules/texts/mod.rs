@@ -45,6 +45,7 @@ mod parts;
 mod path_preferences;
 mod port_namesakes;
 mod port_pairs;
+mod port_parts;
 mod port_queues;
 mod ppp_parts;
 mod prefix_effects;
@@ -136,6 +137,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     path_preferences::check(snapshot, &trees, found);
     port_namesakes::check(snapshot, &trees, &devices, found);
     port_pairs::check(snapshot, &trees, found);
+    port_parts::check(snapshot, &trees, found);
     port_queues::check(snapshot, &trees, found);
     ppp_parts::check(snapshot, &trees, found);
     prefix_effects::check(snapshot, &trees, found);

@@ -1,0 +1,121 @@
+//! Ports without the statement that gives their packets a tag, and tunnels without another end.
+
+use super::super::tree::Node;
+use super::super::{NetworkFinding, Snapshot};
+use super::braces::{block, inside, words};
+use crate::rules;
+
+/// Reports sub-interfaces, service instances and units without a tag, and tunnels without a destination.
+pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
+    for (device, nodes) in trees.iter().enumerate() {
+        let mut incomplete: Vec<(usize, String)> = nodes.iter().flat_map(of_lines).collect();
+        let interfaces = block(nodes, &["interfaces"]).map_or(&[][..], |node| &node.inner);
+        incomplete.extend(interfaces.iter().flat_map(with_braces));
+        for (line, what) in incomplete {
+            let text =
+                snapshot.devices[device].device.line_text(line).trim().trim_end_matches(" {").to_owned();
+            let message = format!("`{text}` of {} {what}", snapshot.devices[device].name);
+            let effect = "the port carries no packets, or the device rejects the configuration".to_owned();
+            found.push(snapshot.finding(device, &rules::NETWORK_BLOCK_INCOMPLETE, line, (message, effect)));
+        }
+    }
+}
+
+/// Returns the incomplete parts of an interface of a Cisco device (Cisco, "Interface Command Reference": a
+/// sub-interface of Ethernet needs `encapsulation` before it has an address).
+fn of_lines(node: &Node) -> Vec<(usize, String)> {
+    let ["interface", name, ..] = *node.words().as_slice() else { return Vec::new() };
+    let has = |start: &str| node.inner.iter().any(|inner| inner.begins_with(start));
+    if node.inner.iter().any(|inner| inner.line.1.trim() == "shutdown") {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    let is_ethernet =
+        ["Ethernet", "GigE", "Port-channel", "Bundle-Ether"].iter().any(|kind| name.contains(kind));
+    let has_address = node.inner.iter().any(|inner| {
+        matches!(inner.words().as_slice(), ["ip" | "ipv4", "address", address, ..]
+            if address.starts_with(|one: char| one.is_ascii_digit()))
+    });
+    if is_ethernet && name.contains('.') && has_address && !has("encapsulation ") {
+        found.push((node.line.0, "has an address, but no `encapsulation`".to_owned()));
+    }
+    for inner in node.inner.iter().filter(|inner| inner.begins_with("service instance ")) {
+        let has_filter = inner.inner.iter().any(|part| part.begins_with("encapsulation "));
+        if !has_filter && !inner.inner.is_empty() {
+            found.push((inner.line.0, "has no `encapsulation`, so no frame belongs to it".to_owned()));
+        }
+    }
+    // Tunnels with several ends, and those of other modes, learn the other end.
+    let is_multipoint = node
+        .inner
+        .iter()
+        .any(|inner| inner.begins_with("tunnel mode ") && inner.words() != ["tunnel", "mode", "gre", "ip"]);
+    if has("tunnel source ") && !has("tunnel destination ") && !is_multipoint {
+        found.push((node.line.0, "has no `tunnel destination`".to_owned()));
+    }
+    found
+}
+
+/// Returns the incomplete units of an interface with braces (Juniper, "Interfaces User Guide": units have
+/// tags if and only if the interface has `vlan-tagging`).
+fn with_braces(node: &Node) -> Vec<(usize, String)> {
+    let [_] = *words(node).as_slice() else { return Vec::new() };
+    let has = |node: &Node, names: &[&str]| {
+        node.inner.iter().any(|inner| words(inner).first().is_some_and(|first| names.contains(first)))
+    };
+    let is_tagged =
+        has(node, &["vlan-tagging", "flexible-vlan-tagging", "stacked-vlan-tagging", "native-vlan-id"]);
+    let is_switched = has(node, &["encapsulation", "native-vlan-id"]);
+    let mut found = Vec::new();
+    for unit in node.inner.iter().filter(|inner| words(inner).first() == Some(&"unit")) {
+        let has_tag = has(unit, &["vlan-id", "vlan-tags", "vlan-id-list", "vlan-id-range", "encapsulation"]);
+        if is_tagged && !has_tag && !inside(unit, "address").is_empty() && !is_switched {
+            found.push((unit.line.0, "has no `vlan-id`, but its interface has tags".to_owned()));
+        }
+        if !is_tagged && has(unit, &["vlan-id", "vlan-tags"]) && !is_switched {
+            found.push((unit.line.0, "has a tag, but its interface has no `vlan-tagging`".to_owned()));
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::braces::read;
+    use super::{of_lines, with_braces};
+
+    fn lines(text: &str) -> Vec<usize> {
+        of_lines(&read(text)[0]).into_iter().map(|(line, _)| line).collect()
+    }
+
+    #[test]
+    fn sub_interfaces_have_tags() {
+        let port =
+            "interface GigabitEthernet0/1.10\n encapsulation dot1Q 10\n ip address 10.0.0.1 255.0.0.0\n";
+        assert!(lines(port).is_empty());
+        assert_eq!(lines(&port.replace(" encapsulation dot1Q 10\n", "")), [1]);
+        assert!(lines("interface Serial0/1.10\n ip address 10.0.0.1 255.0.0.0\n").is_empty());
+        let instance = "interface Gi0/1\n service instance 1 ethernet\n  bridge-domain 1\n";
+        assert_eq!(lines(instance), [2]);
+    }
+
+    #[test]
+    fn tunnels_have_another_end() {
+        let tunnel = "interface Tunnel1\n tunnel source Gi0/0\n tunnel destination 192.0.2.1\n";
+        assert!(lines(tunnel).is_empty());
+        assert_eq!(lines(&tunnel.replace(" tunnel destination 192.0.2.1\n", "")), [1]);
+        let multipoint = tunnel.replace("destination 192.0.2.1", "mode gre multipoint");
+        assert!(lines(&multipoint).is_empty());
+    }
+
+    #[test]
+    fn units_have_tags_with_tagging() {
+        let text = "ge-0/0/1 {\n    vlan-tagging;\n    unit 10 {\n        vlan-id 10;\n        family inet {\n            address \
+                    10.0.0.1/24;\n        }\n    }\n}";
+        let lines =
+            |text: &str| with_braces(&read(text)[0]).into_iter().map(|(line, _)| line).collect::<Vec<_>>();
+        assert!(lines(text).is_empty());
+        assert_eq!(lines(&text.replace("        vlan-id 10;\n", "")), [3]);
+        assert_eq!(lines(&text.replace("    vlan-tagging;\n", "")), [2]);
+    }
+}
