@@ -3,6 +3,7 @@
 //! The device model does not contain the compared values: the names of a class's access lists, and VLANs.
 
 mod access_vlans;
+mod addressless;
 mod bare_classifiers;
 mod bare_ports;
 pub(super) mod braces;
@@ -98,6 +99,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let trees: Vec<Vec<Node>> = lines.par_iter().map(|lines| tree(lines)).collect();
     let devices: Vec<Parts> = trees.par_iter().map(|nodes| Parts::read(nodes)).collect();
     access_vlans::check(snapshot, &trees, found);
+    addressless::check(snapshot, &trees, found);
     bare_classifiers::check(snapshot, &trees, found);
     bare_ports::check(snapshot, &trees, found);
     bundle_ends::check(snapshot, &trees, found);
