@@ -28,6 +28,7 @@ mod filters;
 mod firewall_policies;
 mod fixed_ports;
 mod forwarding_classes;
+mod group_parts;
 mod groups;
 mod hello_passwords;
 mod idle_filters;
@@ -123,6 +124,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     firewall_policies::check(snapshot, &trees, found);
     fixed_ports::check(snapshot, &trees, found);
     forwarding_classes::check(snapshot, &trees, found);
+    group_parts::check(snapshot, &trees, found);
     groups::check(snapshot, &trees, found);
     hello_passwords::check(snapshot, &trees, found);
     idle_filters::check(snapshot, &trees, found);
