@@ -6,6 +6,7 @@ mod access_vlans;
 mod addressless;
 mod bare_classifiers;
 mod bare_ports;
+mod block_sessions;
 pub(super) mod braces;
 mod bundle_ends;
 mod bundle_members;
@@ -103,6 +104,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     addressless::check(snapshot, &trees, found);
     bare_classifiers::check(snapshot, &trees, found);
     bare_ports::check(snapshot, &trees, found);
+    block_sessions::check(snapshot, &trees, found);
     bundle_ends::check(snapshot, &trees, found);
     bundle_members::check(snapshot, &trees, found);
     bundle_modes::check(snapshot, &trees, found);
