@@ -45,6 +45,7 @@ mod loopbacks;
 mod mark_names;
 mod match_kinds;
 mod neighbors;
+mod nhrp_servers;
 mod parts;
 mod path_preferences;
 mod port_namesakes;
@@ -142,6 +143,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     mark_names::check(snapshot, &devices, found);
     match_kinds::check(snapshot, &devices, found);
     neighbors::check(snapshot, &trees, found);
+    nhrp_servers::check(snapshot, &trees, found);
     path_preferences::check(snapshot, &trees, found);
     port_namesakes::check(snapshot, &trees, &devices, found);
     port_pairs::check(snapshot, &trees, found);
