@@ -7,7 +7,7 @@ use perhop_device::RoutingProtocol;
 
 use super::super::tree::Node;
 use super::super::{NetworkFinding, PortId, Snapshot};
-use super::braces::{block, words};
+use super::braces::{block, inside, words};
 use crate::rules;
 
 /// The minimum number of other links. With fewer, a link with two metrics is not an exception.
@@ -36,6 +36,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     let processes: Vec<Option<Process>> = trees.iter().map(|nodes| listed(nodes)).collect();
     for (device, nodes) in trees.iter().enumerate() {
         let mut incomplete: Vec<(usize, String)> = nodes.iter().filter_map(without_address).collect();
+        incomplete.extend(without_title(nodes));
         if let Some(process) = &processes[device] {
             let is_usual = process.ports.values().any(|port| port.has_family);
             let bare = process.ports.iter().filter(|(_, port)| is_usual && !port.has_family);
@@ -219,10 +220,21 @@ fn without_address(node: &Node) -> Option<(usize, String)> {
     }
 }
 
+/// Returns the line of the block of IS-IS if no interface of a device with braces has an address for it.
+fn without_title(nodes: &[Node]) -> Option<(usize, String)> {
+    let isis = block(nodes, &["protocols", "isis"])?;
+    let families = block(nodes, &["interfaces"]).map_or_else(Vec::new, |node| inside(node, "family"));
+    let mut iso = families.into_iter().filter(|family| words(family).get(1) == Some(&"iso")).peekable();
+    // A configuration without this family is probably only a part.
+    iso.peek()?;
+    let has_title = iso.any(|family| words(family).len() > 2 || !inside(family, "address").is_empty());
+    (!has_title).then(|| (isis.line.0, "no interface has an address of `family iso`".to_owned()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::braces::read;
-    use super::{listed, without_address};
+    use super::{listed, without_address, without_title};
 
     const TEXT: &str = "router isis A\n net 49.0001.0000.0000.0001.00\n interface Loopback0\n  passive\n  address-family ipv4 \
                         unicast\n interface Te0/0\n  point-to-point\n  address-family ipv4 unicast\n   metric 20\n interface \
@@ -245,5 +257,16 @@ mod tests {
         assert_eq!(line(TEXT), None);
         assert_eq!(line(&TEXT.replace("0001.00\n", "0001.01\n")), Some(2));
         assert_eq!(line(&TEXT.replace(" net 49.0001.0000.0000.0001.00\n", "")), Some(1));
+    }
+
+    #[test]
+    fn a_process_with_braces_needs_a_title() {
+        let text = "interfaces {\n    lo0 {\n        unit 0 {\n            family iso {\n                address \
+                    49.0001.0000.0000.0001.00;\n            }\n        }\n    }\n}\nprotocols {\n    isis {\n        interface \
+                    lo0.0;\n    }\n}";
+        assert_eq!(without_title(&read(text)), None);
+        let bare = text.replace("                address 49.0001.0000.0000.0001.00;\n", "");
+        assert_eq!(without_title(&read(&bare)).map(|(line, _)| line), Some(10));
+        assert_eq!(without_title(&read("protocols {\n    isis {\n        level 1 disable;\n    }\n}")), None);
     }
 }

@@ -41,6 +41,7 @@ mod isis;
 mod isis_listed;
 mod label_classes;
 mod label_ports;
+mod label_protocols;
 mod loopbacks;
 mod mark_names;
 mod match_kinds;
@@ -139,6 +140,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     isis_listed::check(snapshot, &trees, found);
     label_classes::check(snapshot, &trees, &devices, found);
     label_ports::check(snapshot, &trees, found);
+    label_protocols::check(snapshot, &trees, found);
     loopbacks::check(snapshot, &trees, found);
     mark_names::check(snapshot, &devices, found);
     match_kinds::check(snapshot, &devices, found);
