@@ -47,6 +47,7 @@ mod mark_names;
 mod match_kinds;
 mod neighbors;
 mod nhrp_servers;
+mod ospf_types;
 mod parts;
 mod path_preferences;
 mod port_namesakes;
@@ -146,6 +147,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     match_kinds::check(snapshot, &devices, found);
     neighbors::check(snapshot, &trees, found);
     nhrp_servers::check(snapshot, &trees, found);
+    ospf_types::check(snapshot, &trees, found);
     path_preferences::check(snapshot, &trees, found);
     port_namesakes::check(snapshot, &trees, &devices, found);
     port_pairs::check(snapshot, &trees, found);
