@@ -32,6 +32,8 @@ pub(super) struct Process {
     pub(super) vrf: Option<String>,
     /// The networks, each as an address and the bits that must match.
     pub(super) networks: Vec<(u32, u32)>,
+    /// Whether it announces routes of other origins.
+    pub(super) redistributes: bool,
     pub(super) usual: Interface,
     pub(super) interfaces: BTreeMap<String, Interface>,
 }
@@ -159,6 +161,7 @@ pub(super) fn processes(nodes: &[Node]) -> Vec<Process> {
             number: (*number).to_owned(),
             vrf: vrf.map(ToString::to_string),
             networks: Vec::new(),
+            redistributes: family.inner.iter().flat_map(|part| &part.inner).any(is_redistribution),
             usual: Interface::default(),
             interfaces: BTreeMap::new(),
         };
@@ -166,6 +169,11 @@ pub(super) fn processes(nodes: &[Node]) -> Vec<Process> {
         found.push(own);
     }
     found
+}
+
+/// Whether a line in a topology announces routes of other origins.
+fn is_redistribution(node: &Node) -> bool {
+    node.begins_with("redistribute ")
 }
 
 impl Process {

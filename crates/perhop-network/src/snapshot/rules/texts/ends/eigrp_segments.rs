@@ -5,10 +5,13 @@ use std::collections::BTreeMap;
 use super::super::super::tree::Node;
 use super::super::super::{NetworkFinding, PortId, Snapshot};
 use super::eigrp::{Interface, Process, network, processes};
+use crate::forwarding::addresses;
 use crate::rules;
 
 /// The minimum number of ends that expect neighbors.
 const LEAST_OTHERS: usize = 2;
+/// The maximum prefix length of a subnet of hosts.
+const OF_HOSTS: u8 = 28;
 
 /// Reports the only end of a link that does not run EIGRP, or is passive, if all other ends expect neighbors.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
@@ -26,6 +29,9 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
             let own = |id: &PortId| {
                 all[id.device].iter().find(|one| one.number == *number && one.is_of(snapshot, *id))
             };
+            let all_ends: Vec<(PortId, &Process)> =
+                ends.iter().filter_map(|id| Some((*id, own(id)?))).collect();
+            check_sites(snapshot, &all_ends, found);
             let silent: Vec<(PortId, &Process)> = ends
                 .iter()
                 .filter_map(|id| Some((*id, own(id)?)))
@@ -43,6 +49,43 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
             }
         }
     }
+}
+
+/// Reports the only end of a link whose process announces no subnet of hosts, if the processes of all other
+/// ends, at least two, announce one.
+fn check_sites(snapshot: &Snapshot, ends: &[(PortId, &Process)], found: &mut Vec<NetworkFinding>) {
+    let (mut announcing, mut silent) = (0, Vec::new());
+    for (id, process) in ends {
+        let ports = snapshot.router(id.device).ports.iter().enumerate();
+        let sites: Vec<PortId> = ports
+            .filter(|(_, port)| {
+                port.forwarding.tunnel.is_none() && !port.name.starts_with("Lo") && !port.shutdown
+            })
+            .map(|(port, _)| PortId { device: id.device, port })
+            .filter(|site| snapshot.link_of(*site).is_none() && has_hosts(snapshot, *site))
+            .filter(|site| process.is_of(snapshot, *site))
+            .collect();
+        if sites.iter().any(|site| process.has(snapshot, *site)) || process.redistributes {
+            announcing += 1;
+        } else if !sites.is_empty() {
+            silent.push((*id, *process));
+        }
+    }
+    let [(id, process)] = silent.as_slice() else { return };
+    if announcing < LEAST_OTHERS || announcing + 1 != ends.len() {
+        return;
+    }
+    let message = format!(
+        "EIGRP {} of {} announces no subnet of its hosts, but the {announcing} other devices of the link do",
+        process.number, snapshot.devices[id.device].name
+    );
+    let effect = "the other sites have no route to its hosts".to_owned();
+    found.push(snapshot.finding(id.device, &rules::NETWORK_ROUTE_MISSING, process.line, (message, effect)));
+}
+
+/// Whether a port has a subnet of hosts.
+fn has_hosts(snapshot: &Snapshot, id: PortId) -> bool {
+    addresses(snapshot.port(id)).any(|own| own.address.is_ipv4() && own.prefix_length <= OF_HOSTS)
 }
 
 fn report(
@@ -79,6 +122,7 @@ fn classic(node: &Node) -> Option<Process> {
         number: number.to_owned(),
         vrf: None,
         networks: Vec::new(),
+        redistributes: node.inner.iter().any(|inner| inner.begins_with("redistribute ")),
         usual: Interface::default(),
         interfaces: BTreeMap::new(),
     };
