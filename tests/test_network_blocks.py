@@ -179,56 +179,6 @@ FAULTS = {
         [("edge.cfg", " service-policy input COPP\n", "")],
         ("edge.cfg", "policy-map COPP", "network-policy-missing"),
     ),
-    "feature": (
-        "campus",
-        [("n1.cfg", "feature bfd\n", "")],
-        ("n1.cfg", "ip ospf bfd", INCOMPLETE),
-    ),
-    "default route": (
-        "campus",
-        [("r1.cfg", "ip route 0.0.0.0 0.0.0.0 198.51.100.1\n", "")],
-        ("r1.cfg", "default-information originate", "network-route-missing"),
-    ),
-    "duplex of one port": (
-        "campus",
-        [("sw1.cfg", " duplex full\n", "")],
-        ("sw1.cfg", "speed 100", "network-setting-differs"),
-    ),
-    "speed of one port": (
-        "campus",
-        [("sw1.cfg", " speed 100\n", " speed 10\n")],
-        ("sw1.cfg", "speed 10", "network-setting-differs"),
-    ),
-    "split horizon of the only hub": (
-        "spokes",
-        [("hub.cfg", " no ip split-horizon eigrp 7\n", "")],
-        ("hub.cfg", "interface Tunnel1", "network-route-missing"),
-    ),
-    "passive port in the classic form": (
-        "spokes",
-        [("spoke11.cfg", " no passive-interface Tunnel1\n", "")],
-        ("spoke11.cfg", "passive-interface default", "network-neighbors-missing"),
-    ),
-    "action in a prefix list": (
-        "borders",
-        [("e2.cfg", "seq 10 permit 0.0.0.0/0 le 24", "seq 10 deny 0.0.0.0/0 le 24")],
-        ("e2.cfg", "ip prefix-list RECEIVED seq 10 deny 0.0.0.0/0 le 24", "network-route-missing"),
-    ),
-    "filter of a neighbor": (
-        "borders",
-        [("e2.cfg", " neighbor 192.0.2.10 prefix-list RECEIVED in\n", "")],
-        ("e2.cfg", "ip prefix-list RECEIVED seq 5 deny 192.168.0.0/16 le 32", "network-neighbor-incomplete"),
-    ),
-    "policy of a routed port": (
-        "uplinks",
-        [("core.cfg", " service-policy output QUEUES\n", "")],
-        ("core.cfg", "interface GigabitEthernet1/0/1", "network-peers-disagree"),
-    ),
-    "limit in one direction": (
-        "uplinks",
-        [("edge.cfg", " service-policy input IN-20M\n", "")],
-        ("edge.cfg", "interface GigabitEthernet0/1.301", "network-policy-missing"),
-    ),
 }
 
 
