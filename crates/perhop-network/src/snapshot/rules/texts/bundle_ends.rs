@@ -173,8 +173,10 @@ fn with_braces<'t>(interfaces: &Node<'t>) -> Vec<Port<'t>> {
         let [name] = *words(node).as_slice() else { continue };
         let description = node.inner.iter().find(|inner| words(inner).first() == Some(&"description"));
         let Some(description) = description.map(|inner| words(inner)) else { continue };
-        let options =
-            node.inner.iter().filter(|inner| OPTIONS.contains(&words(inner).first().unwrap_or(&"")));
+        let options = node
+            .inner
+            .iter()
+            .filter(|inner| words(inner).first().is_some_and(|first| OPTIONS.contains(first)));
         let bundle = options.flat_map(|inner| std::iter::once(inner).chain(&inner.inner)).find_map(|inner| {
             let own = words(inner);
             let place = own.iter().position(|word| *word == "802.3ad")?;

@@ -127,9 +127,11 @@ fn uses(node: &Node, name: &str) -> bool {
 fn uses_detection(node: &Node) -> bool {
     let own = node.words();
     let is_use = match own.as_slice() {
-        ["neighbor", _, "fall-over", "bfd", ..] | ["fall-over", "bfd", ..] | ["bfd"] => true,
+        ["neighbor", _, "fall-over", "bfd", ..]
+        | ["fall-over", "bfd", ..]
+        | ["bfd"]
+        | ["bfd-liveness-detection", ..] => true,
         ["bfd", what, ..] => ["all-interfaces", "interface"].contains(what),
-        ["bfd-liveness-detection", ..] => true,
         ["ip" | "ipv6" | "isis" | "ospfv3", ..] => own.contains(&"bfd"),
         _ => false,
     };

@@ -9,6 +9,9 @@ use crate::rules;
 /// The minimum number of other groups of a device that track an object.
 const LEAST_OTHERS: usize = 2;
 
+/// A version of HSRP: the device, the line and the number.
+type Version<'t> = (usize, usize, &'t str);
+
 /// A group at an interface.
 #[derive(Default)]
 struct Group {
@@ -20,7 +23,7 @@ struct Group {
 /// Reports groups without an address, interfaces whose version of HSRP differs from the same interface of the
 /// only other device with the group, and the only group of a device that tracks nothing.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
-    let mut versions: BTreeMap<(&str, &str), Vec<(usize, usize, &str)>> = BTreeMap::new();
+    let mut versions: BTreeMap<(&str, &str), Vec<Version>> = BTreeMap::new();
     for (device, nodes) in trees.iter().enumerate() {
         let name = &snapshot.devices[device].name;
         let mut all: Vec<(&str, &str, Group)> = Vec::new();

@@ -26,8 +26,8 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
         for (place, port) in snapshot.router(device).ports.iter().enumerate() {
             let is_loopback =
                 port.name.to_ascii_lowercase().starts_with("lo") && port.forwarding.vrf.is_none();
-            let own = addresses(port).filter(|own| own.address.is_ipv4() && own.prefix_length == 32);
-            let used = own.filter_map(|own| Some((own.address, *named.get(&own.address)?))).next();
+            let mut own = addresses(port).filter(|own| own.address.is_ipv4() && own.prefix_length == 32);
+            let used = own.find_map(|own| Some((own.address, *named.get(&own.address)?)));
             let Some((address, (other, line))) =
                 used.filter(|(_, (other, _))| is_loopback && *other != device)
             else {
@@ -95,7 +95,7 @@ fn has_unread_line(snapshot: &Snapshot, id: PortId) -> bool {
 fn lists(process: &Node, name: &str) -> bool {
     let is_own = |node: &Node| match *words(node).as_slice() {
         ["interface" | "passive-interface", port, ..] => port == name || port == "all" || port == "default",
-        ["redistribute", "connected", ..] | ["export", ..] | ["network", ..] | ["passive"] => true,
+        ["redistribute", "connected", ..] | ["export" | "network", ..] | ["passive"] => true,
         _ => false,
     };
     let is_passive_port = |node: &&Node| words(node) != ["passive"];

@@ -97,64 +97,84 @@ use rayon::prelude::*;
 use super::tree::{Node, Numbered, tree};
 use super::{NetworkFinding, Snapshot};
 
+/// The rules about one subject. They add their findings to the list.
+type Check = fn(&Snapshot, &[Vec<Node>], &mut Vec<NetworkFinding>);
+
+/// The rules that need only the statements.
+const CHECKS: [Check; 36] = [
+    access_vlans::check,
+    addressless::check,
+    block_sessions::check,
+    bundle_ends::check,
+    default_routes::check,
+    detection_timers::check,
+    eigrp_parts::check,
+    features::check,
+    firewall_policies::check,
+    fixed_ports::check,
+    group_parts::check,
+    idle_filters::check,
+    instance_routes::check,
+    instances::check,
+    isis_listed::check,
+    label_protocols::check,
+    loopbacks::check,
+    nhrp_servers::check,
+    ospf_types::check,
+    port_pairs::check,
+    port_parts::check,
+    port_queues::check,
+    prefix_effects::check,
+    rewrite_classes::check,
+    segment_lines::check,
+    split_horizons::check,
+    switch_off::check,
+    tag_numbers::check,
+    term_names::check,
+    timers::check,
+    twin_ports::check,
+    units::check,
+    vlans::check,
+    vpc::check,
+    vrf_routes::check,
+    zones::check,
+];
+
 /// Adds the findings of all rules of this module.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let lines: Vec<Vec<Numbered>> =
         snapshot.devices.iter().map(|member| member.device.numbered_lines().collect()).collect();
     let trees: Vec<Vec<Node>> = lines.par_iter().map(|lines| tree(lines)).collect();
     let devices: Vec<Parts> = trees.par_iter().map(|nodes| Parts::read(nodes)).collect();
-    access_vlans::check(snapshot, &trees, found);
-    addressless::check(snapshot, &trees, found);
     bare_classifiers::check(snapshot, &trees, found);
     bare_ports::check(snapshot, &trees, found);
-    block_sessions::check(snapshot, &trees, found);
-    bundle_ends::check(snapshot, &trees, found);
     bundle_members::check(snapshot, &trees, found);
     bundle_modes::check(snapshot, &trees, found);
     companions::check(snapshot, &trees, &devices, found);
     cos_marks::check(snapshot, &trees, &devices, found);
     counterparts::check(snapshot, &trees, &devices, found);
-    default_routes::check(snapshot, &trees, found);
     denying_lists::check(snapshot, &trees, found);
     detection::check(snapshot, &trees, found);
-    detection_timers::check(snapshot, &trees, found);
     dialers::check(snapshot, &trees, found);
     directions::check(snapshot, &trees, found);
-    eigrp_parts::check(snapshot, &trees, found);
     ends::check(snapshot, &trees, found);
     engine_filters::check(snapshot, &trees, found);
     far_policies::check(snapshot, &devices, found);
-    features::check(snapshot, &trees, found);
     filters::check(snapshot, &trees, found);
-    firewall_policies::check(snapshot, &trees, found);
-    fixed_ports::check(snapshot, &trees, found);
     forwarding_classes::check(snapshot, &trees, found);
-    group_parts::check(snapshot, &trees, found);
     groups::check(snapshot, &trees, found);
     hello_passwords::check(snapshot, &trees, found);
-    idle_filters::check(snapshot, &trees, found);
     idle_policies::check(snapshot, &trees, &devices, found);
     inner_policies::check(snapshot, &trees, &devices, found);
-    instance_routes::check(snapshot, &trees, found);
-    instances::check(snapshot, &trees, found);
     isis::check(snapshot, &trees, found);
-    isis_listed::check(snapshot, &trees, found);
     label_classes::check(snapshot, &trees, &devices, found);
     label_ports::check(snapshot, &trees, found);
-    label_protocols::check(snapshot, &trees, found);
-    loopbacks::check(snapshot, &trees, found);
     mark_names::check(snapshot, &devices, found);
     match_kinds::check(snapshot, &devices, found);
     neighbors::check(snapshot, &trees, found);
-    nhrp_servers::check(snapshot, &trees, found);
-    ospf_types::check(snapshot, &trees, found);
     path_preferences::check(snapshot, &trees, found);
     port_namesakes::check(snapshot, &trees, &devices, found);
-    port_pairs::check(snapshot, &trees, found);
-    port_parts::check(snapshot, &trees, found);
-    port_queues::check(snapshot, &trees, found);
     ppp_parts::check(snapshot, &trees, found);
-    prefix_effects::check(snapshot, &trees, found);
     prefix_filters::check(snapshot, &trees, found);
     prefix_sets::check(snapshot, &trees, found);
     queues::check(snapshot, &devices, found);
@@ -162,28 +182,18 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     rate_digits::check(snapshot, &devices, found);
     redistribution::check(snapshot, &trees, found);
     reflectors::check(snapshot, &trees, found);
-    rewrite_classes::check(snapshot, &trees, found);
     rewrites::check(snapshot, &trees, found);
     route_targets::check(snapshot, &trees, found);
-    segment_lines::check(snapshot, &trees, found);
     serial_groups::check(snapshot, &trees, found);
     services::check(snapshot, &devices, found);
     shadowed_classes::check(snapshot, &trees, &devices, found);
     shares::check(snapshot, &trees, found);
     sources::check(snapshot, &devices, found);
-    split_horizons::check(snapshot, &trees, found);
     switch_maps::check(snapshot, &trees, found);
-    switch_off::check(snapshot, &trees, found);
-    tag_numbers::check(snapshot, &trees, found);
-    term_names::check(snapshot, &trees, found);
-    timers::check(snapshot, &trees, found);
     tunnel_parts::check(snapshot, &trees, &devices, found);
-    twin_ports::check(snapshot, &trees, found);
     unattached::check(snapshot, &devices, found);
     unit_errors::check(snapshot, &trees, &devices, found);
-    units::check(snapshot, &trees, found);
-    vlans::check(snapshot, &trees, found);
-    vpc::check(snapshot, &trees, found);
-    vrf_routes::check(snapshot, &trees, found);
-    zones::check(snapshot, &trees, found);
+    for check in CHECKS {
+        check(snapshot, &trees, found);
+    }
 }

@@ -81,8 +81,8 @@ mod tests {
     use super::{Port, exception, port};
 
     fn name(lines: [&str; 3]) -> Option<String> {
-        let text: String =
-            (1..).zip(lines).map(|(number, lines)| format!("interface Gi0/{number}\n{lines}")).collect();
+        let ports = (1..).zip(lines).map(|(number, lines)| format!("interface Gi0/{number}\n{lines}"));
+        let text = ports.collect::<Vec<_>>().concat();
         let nodes = read(&text);
         let all: Vec<Port> = nodes.iter().filter_map(port).collect();
         exception(&all.iter().collect::<Vec<_>>()).map(|(port, _)| port.name.to_owned())

@@ -145,7 +145,7 @@ mod tests {
     fn ports_with_one_task_differ_in_addresses() {
         let lines = " no switchport\n ip ospf cost 10\n ip mtu 1500\n";
         let whole = format!("{lines} service-policy output LAN\n");
-        let text: String = [
+        let ports = [
             (1, "to a", whole.as_str()),
             (2, "to b", lines),
             (3, "to c", whole.as_str()),
@@ -157,7 +157,8 @@ mod tests {
                 "interface Gi0/{number}\n description {task}\n ip address 10.0.{number}.1 255.0.0.0\n{lines}"
             )
         })
-        .collect();
+        .collect::<Vec<_>>();
+        let text = ports.concat();
         let nodes = read(&text);
         let ports: Vec<Port> = nodes.iter().filter_map(port).collect();
         let missing =
