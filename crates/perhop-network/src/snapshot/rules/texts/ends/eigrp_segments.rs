@@ -19,6 +19,10 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
         .iter()
         .map(|nodes| processes(nodes).into_iter().chain(nodes.iter().filter_map(classic)).collect())
         .collect();
+    for link in snapshot.links.iter().filter(|link| link.ends.len() > 1) {
+        let ends: Vec<PortId> = link.ends.iter().map(|end| end.id).collect();
+        check_numbers(snapshot, &ends, &all, found);
+    }
     for link in snapshot.links.iter().filter(|link| link.ends.len() > LEAST_OTHERS) {
         let ends: Vec<PortId> = link.ends.iter().map(|end| end.id).collect();
         let mut numbers: Vec<&String> =
@@ -48,6 +52,49 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
                 report(snapshot, *id, process, speaking, found);
             }
         }
+    }
+}
+
+/// Reports ends of a link whose processes have another number than the others, if these agree on one number.
+/// Of two ends, both are reported.
+fn check_numbers(
+    snapshot: &Snapshot,
+    ends: &[PortId],
+    all: &[Vec<Process>],
+    found: &mut Vec<NetworkFinding>,
+) {
+    let numbers: Vec<(PortId, &Process)> = ends
+        .iter()
+        .filter_map(|id| {
+            let mut own = all[id.device]
+                .iter()
+                .filter(|one| one.is_of(snapshot, *id) && obstacle(snapshot, *id, one).is_none());
+            // A device with several processes may speak with the others in any of them.
+            let process = own.next()?;
+            own.next().is_none().then_some((*id, process))
+        })
+        .collect();
+    let of = |number: &str| numbers.iter().filter(|(_, process)| process.number == number).count();
+    let is_pair = ends.len() == 2;
+    if numbers.len() != ends.len() {
+        return;
+    }
+    for (id, process) in &numbers {
+        let other = numbers.iter().find(|(_, far)| far.number != process.number);
+        let Some((far, other)) = other else { continue };
+        if !is_pair && (of(&process.number) > 1 || of(&other.number) + 1 != numbers.len()) {
+            continue;
+        }
+        let message = format!(
+            "{} is in EIGRP {}, but {} in EIGRP {}",
+            snapshot.port_name(*id),
+            process.number,
+            snapshot.port_name(*far),
+            other.number
+        );
+        let effect = "the two do not become neighbors: packets take another path, or have none".to_owned();
+        let rule = &rules::NETWORK_NEIGHBORS_MISSING;
+        found.push(snapshot.finding(id.device, rule, process.line, (message, effect)));
     }
 }
 
