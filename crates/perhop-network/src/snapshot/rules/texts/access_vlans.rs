@@ -17,6 +17,7 @@ struct Port<'t> {
     /// The letters of its description.
     description: String,
     has_vlan: bool,
+    has_voice: bool,
 }
 
 /// Reports the only access port of its description without a VLAN for data, and the only port of a switch
@@ -29,6 +30,15 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
             kinds.entry(port.description.clone()).or_default().push(port);
         }
         for ports in kinds.values() {
+            if let Some(port) = without_voice(ports) {
+                let message = format!(
+                    "{} of {} has no VLAN for voice, but all other ports with the same description have one",
+                    port.name, snapshot.devices[device].name
+                );
+                let effect = "the packets of a phone are in the VLAN of data, with other marks and queues";
+                let rule = &rules::NETWORK_VLAN_MISSING;
+                found.push(snapshot.finding(device, rule, port.line, (message, effect.to_owned())));
+            }
             let mut lacking = ports.iter().filter(|port| !port.has_vlan);
             let (Some(port), None) = (lacking.next(), lacking.next()) else { continue };
             if ports.len() <= LEAST_OTHERS {
@@ -46,6 +56,15 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     }
 }
 
+/// Returns the only port without a VLAN for voice.
+fn without_voice<'p, 't>(ports: &'p [Port<'t>]) -> Option<&'p Port<'t>> {
+    let mut lacking = ports.iter().filter(|port| !port.has_voice);
+    match (lacking.next(), lacking.next()) {
+        (Some(port), None) if ports.len() > LEAST_OTHERS => Some(port),
+        _ => None,
+    }
+}
+
 /// Returns an access port of a Cisco switch that is up.
 fn of_lines<'t>(node: &Node<'t>) -> Option<Port<'t>> {
     let ["interface", name] = *node.words().as_slice() else { return None };
@@ -55,7 +74,9 @@ fn of_lines<'t>(node: &Node<'t>) -> Option<Port<'t>> {
         return None;
     }
     let text = node.inner.iter().find_map(|inner| inner.line.1.trim().strip_prefix("description "))?;
+    let has_voice = has("switchport voice vlan ");
     Some(Port {
+        has_voice,
         name,
         line: node.line.0,
         description: letters(text),
@@ -73,7 +94,7 @@ fn with_braces<'t>(node: &Node<'t>) -> Option<Port<'t>> {
     let description = node.inner.iter().find(|inner| words(inner).first() == Some(&"description"))?;
     let description = letters(&words(description)[1..].join(" "));
     let has_vlan = !inside(family, "vlan").is_empty();
-    (!is_trunk).then_some(Port { name, line: node.line.0, description, has_vlan })
+    (!is_trunk).then_some(Port { name, line: node.line.0, description, has_vlan, has_voice: false })
 }
 
 fn letters(text: &str) -> String {
@@ -83,7 +104,7 @@ fn letters(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::braces::read;
-    use super::{of_lines, with_braces};
+    use super::{Port, of_lines, with_braces, without_voice};
 
     #[test]
     fn access_ports_have_vlans() {
@@ -96,6 +117,21 @@ mod tests {
         assert_eq!(has_vlan(" switchport mode access\n"), desk(false));
         assert_eq!(has_vlan(" switchport mode trunk\n"), None);
         assert_eq!(has_vlan(" switchport mode access\n shutdown\n"), None);
+    }
+
+    #[test]
+    fn phones_have_a_vlan() {
+        let text = (1..4)
+            .map(|number| {
+                let voice = if number == 2 { "" } else { " switchport voice vlan 11\n" };
+                format!("interface Gi0/{number}\n description desk\n switchport mode access\n{voice}")
+            })
+            .collect::<Vec<_>>()
+            .concat();
+        let nodes = read(&text);
+        let ports: Vec<Port> = nodes.iter().filter_map(of_lines).collect();
+        assert_eq!(without_voice(&ports).map(|port| port.name), Some("Gi0/2"));
+        assert!(without_voice(&ports[..2]).is_none(), "two ports are too few");
     }
 
     #[test]
