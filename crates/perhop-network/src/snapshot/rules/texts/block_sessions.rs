@@ -18,6 +18,8 @@ struct Process<'t> {
     /// Whether neighbors may see another number.
     hides_number: bool,
     neighbors: Vec<Neighbor<'t>>,
+    /// The blocks of neighbors without a number, also in their groups.
+    incomplete: Vec<(usize, &'t str)>,
 }
 
 /// A neighbor of a process.
@@ -44,6 +46,15 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     }
     for (device, own) in processes.iter().enumerate() {
         let Some(own) = own else { continue };
+        for (line, address) in &own.incomplete {
+            let message = format!(
+                "neighbor {address} of {} and its groups have no `remote-as`",
+                snapshot.devices[device].name
+            );
+            let effect = "the session does not come up, so its routes are missing".to_owned();
+            let rule = &rules::NETWORK_BLOCK_INCOMPLETE;
+            found.push(snapshot.finding(device, rule, *line, (message, effect)));
+        }
         for neighbor in &own.neighbors {
             let Some(Some(other)) = owners.get(&neighbor.address) else { continue };
             let Some(far) = processes[*other].as_ref().filter(|far| own.has_blocks || far.has_blocks) else {
@@ -95,15 +106,56 @@ fn process<'t>(nodes: &[Node<'t>]) -> Option<Process<'t>> {
     });
     let hides_number = bgp.iter().any(|bgp| !inside(bgp, "local-as").is_empty());
     let line = bgp.first()?.line.0;
-    Some(Process { line, number, has_blocks: false, hides_number, neighbors: neighbors.collect() })
+    Some(Process {
+        line,
+        number,
+        has_blocks: false,
+        hides_number,
+        neighbors: neighbors.collect(),
+        incomplete: Vec::new(),
+    })
 }
 
 fn of_lines<'t>(node: &Node<'t>) -> Option<Process<'t>> {
     let ["router", "bgp", number] = *node.words().as_slice() else { return None };
-    let mut found =
-        Process { line: node.line.0, number, has_blocks: false, hides_number: false, neighbors: Vec::new() };
+    let mut found = Process {
+        line: node.line.0,
+        number,
+        has_blocks: false,
+        hides_number: false,
+        neighbors: Vec::new(),
+        incomplete: Vec::new(),
+    };
     read(node, &mut found);
+    found.incomplete = if found.has_blocks { without_number(node, node) } else { Vec::new() };
     Some(found)
+}
+
+/// Returns the neighbors of IOS XR whose block has no number, and whose groups have none either.
+fn without_number<'t>(process: &Node<'t>, node: &Node<'t>) -> Vec<(usize, &'t str)> {
+    let has_number = |part: &Node| part.inner.iter().any(|line| line.begins_with("remote-as "));
+    let group_has = |name: &str| {
+        let mut groups = process.inner.iter().filter(|group| {
+            matches!(*group.words().as_slice(), ["neighbor-group" | "session-group", own] if own == name)
+        });
+        // A group can use another group.
+        groups.any(|group| has_number(group) || group.inner.iter().any(|line| line.begins_with("use ")))
+    };
+    let mut found = Vec::new();
+    for inner in &node.inner {
+        if let ["neighbor", address] = *inner.words().as_slice() {
+            let mut groups = inner.inner.iter().filter_map(|line| match *line.words().as_slice() {
+                ["use", _, name] => Some(name),
+                _ => None,
+            });
+            if !has_number(inner) && !groups.any(group_has) {
+                found.push((inner.line.0, address));
+            }
+        } else if inner.begins_with("vrf ") {
+            found.extend(without_number(process, inner));
+        }
+    }
+    found
 }
 
 /// Adds the neighbors of a block and of the blocks inside it.
@@ -144,7 +196,19 @@ fn read<'t>(node: &Node<'t>, found: &mut Process<'t>) {
 #[cfg(test)]
 mod tests {
     use super::super::braces::read;
-    use super::process;
+    use super::{process, without_number};
+
+    #[test]
+    fn a_neighbor_or_its_group_has_a_number() {
+        let text = "router bgp 1\n neighbor-group A\n  remote-as 1\n neighbor 10.0.0.2\n  use neighbor-group A\n vrf \
+                    RED\n  neighbor 10.0.0.6\n   description customer\n";
+        let lines = |text: &str| {
+            let nodes = read(text);
+            without_number(&nodes[0], &nodes[0]).into_iter().map(|(line, _)| line).collect::<Vec<_>>()
+        };
+        assert_eq!(lines(text), [7]);
+        assert_eq!(lines(&text.replace("  remote-as 1\n", "  timers 10 30\n")), [4, 7]);
+    }
 
     #[test]
     fn neighbors_can_be_lines_or_blocks() {
