@@ -135,7 +135,7 @@ def desks() -> Files:
     for number in (1, 2):
         ports = "".join(
             f"interface GigabitEthernet1/0/{port}\n description desk {port}\n switchport access vlan 10\n"
-            " switchport mode access\n"
+            " switchport mode access\n switchport voice vlan 11\n"
             for port in range(1, 4)
         )
         gateways = "".join(
@@ -145,7 +145,7 @@ def desks() -> Files:
             for vlan in (10, 20, 30)
         )
         files[f"sw{number}.cfg"] = (
-            f"hostname sw{number}\nvlan 10,20,30\n{ports}{gateways}"
+            f"hostname sw{number}\nvlan 10,11,20,30\n{ports}{gateways}"
             "track 1 interface GigabitEthernet1/0/9 line-protocol\n"
         )
     return files

@@ -73,6 +73,11 @@ FAULTS = {
         [("sw1.cfg", " switchport access vlan 10\n", "")],
         ("sw1.cfg", "interface GigabitEthernet1/0/1", "network-vlan-missing"),
     ),
+    "VLAN of a phone": (
+        "desks",
+        [("sw1.cfg", " switchport voice vlan 11\n", "")],
+        ("sw1.cfg", "interface GigabitEthernet1/0/1", "network-vlan-missing"),
+    ),
     "address of a VLAN": (
         "desks",
         [("sw1.cfg", " ip address 10.0.20.2 255.255.255.0\n", "")],
@@ -173,6 +178,11 @@ FAULTS = {
         [("ce.cfg", "remote-as 64500", "remote-as 64501")],
         ("ce.cfg", "neighbor 192.0.2.1 remote-as 64501", "network-session-differs"),
     ),
+    "neighbor without a number": (
+        "mixed",
+        [("pe.cfg", "  remote-as 65001\n", "  description customer\n")],
+        ("pe.cfg", "neighbor 192.0.2.2", INCOMPLETE),
+    ),
     "neighbor in a block": (
         "mixed",
         [("pe.cfg", " neighbor 192.0.2.2\n", " neighbor 192.0.2.9\n")],
@@ -192,6 +202,11 @@ FAULTS = {
         "registered",
         [("s12.cfg", " ip nhrp nhs 172.16.0.1 nbma 203.0.113.1 multicast\n", " no ip redirects\n")],
         ("s12.cfg", "interface Tunnel1", "network-tunnel-incomplete"),
+    ),
+    "number of a process": (
+        "registered",
+        [("s11.cfg", "autonomous-system 7", "autonomous-system 8")],
+        ("s11.cfg", "address-family ipv4 unicast autonomous-system 8", "network-neighbors-missing"),
     ),
     "hosts of a spoke": (
         "registered",
