@@ -92,3 +92,27 @@ fn a_shaper_of_a_dialer_is_compared_with_the_line_of_its_pool() {
     assert!(node("9500000", " bandwidth 8000\n", 1).has_finding("shape-above-interface"));
     assert!(node("9500000", "", 2).port("Dialer1").wire.rate.is_none());
 }
+
+/// Classes for the other ends of tunnels read the outer header on purpose.
+#[test]
+fn classes_for_ends_of_tunnels_are_not_hidden() {
+    let node = |list: &str, address: &str| {
+        let lines = format!(
+            "ip access-list extended TO-SITE\n permit {list}\nclass-map match-all SITE\n \
+             match access-group name TO-SITE\npolicy-map SITES\n class SITE\n  bandwidth 500\n\
+             interface Tunnel0\n ip address 10.255.0.1 255.255.255.0\n tunnel source Serial0/0\n \
+             tunnel mode gre multipoint\ninterface Serial0/0\n bandwidth 2000\n \
+             ip address {address} 255.255.255.252\n service-policy output SITES\n"
+        );
+        Node::from_text(&lines, Profile::Hqf).has_finding("classification-behind-encryption")
+    };
+    assert!(!node("ip any host 198.51.100.42", "192.0.2.1"));
+    for (list, address) in [
+        ("ip any host 10.1.0.5", "192.0.2.1"),
+        ("ip any host 198.51.100.42", "10.0.0.1"),
+        ("ip any 198.51.100.0 0.0.0.255", "192.0.2.1"),
+        ("tcp any host 198.51.100.42", "192.0.2.1"),
+    ] {
+        assert!(node(list, address), "{list} at {address}");
+    }
+}

@@ -29,7 +29,8 @@ impl Context<'_> {
     /// attaches the policy as the output policy of `interface`. Reports conditions on fields that encryption
     /// or a tunnel hides.
     pub(in crate::convert) fn hide(&mut self, interface: &Interface, line: usize, policy: &mut Policy) {
-        let with_inner_fields = with_inner_fields(policy);
+        let is_public = interface.addresses.iter().any(|own| is_public(own.address));
+        let with_inner_fields = with_inner_fields(policy, is_public);
         if with_inner_fields.is_empty() {
             return;
         }
@@ -136,13 +137,19 @@ impl Outer<'_> {
     }
 }
 
-/// Returns the classes of `policy` that match fields that are not copied to the outer header.
-fn with_inner_fields(policy: &Policy) -> Vec<String> {
+/// Returns the classes of `policy` that match fields that are not copied to the outer header, except those that
+/// select an end of a tunnel at a port with a public address.
+fn with_inner_fields(policy: &Policy, is_public: bool) -> Vec<String> {
     let own = |class: &Class| match &class.condition {
-        Condition::When(config) if matches_inner_fields(config) => vec![class.name.clone()],
+        Condition::When(config)
+            if matches_inner_fields(config) && !(is_public && selects_public_hosts(config)) =>
+        {
+            vec![class.name.clone()]
+        }
         _ => Vec::new(),
     };
-    let inside = |class: &Class| class.children().map_or_else(Vec::new, with_inner_fields);
+    let inside =
+        |class: &Class| class.children().map_or_else(Vec::new, |inner| with_inner_fields(inner, is_public));
     let mut names: Vec<String> =
         policy.classes.iter().flat_map(|class| [own(class), inside(class)].concat()).collect();
     names.sort();
@@ -150,10 +157,37 @@ fn with_inner_fields(policy: &Policy) -> Vec<String> {
     names
 }
 
+/// Whether `config` selects packets by public addresses of hosts alone. At the outside of a tunnel, these are
+/// the other ends of tunnels, and the policy reads the outer header on purpose.
+fn selects_public_hosts(config: &MatchConfig) -> bool {
+    let is_host = |prefix: &Prefix| match prefix.to_string().split_once('/') {
+        Some((address, "32")) => address.parse().is_ok_and(is_public),
+        _ => false,
+    };
+    let of_hosts = |prefix: &Prefix| !is_some(prefix) || is_host(prefix);
+    let mut lists = [&config.source, &config.destination].into_iter().flatten();
+    let mut inside = [&config.all, &config.any].into_iter().flatten().flatten();
+    config.protocol.is_none()
+        && config.source_port.is_none()
+        && config.destination_port.is_none()
+        && config.not.as_deref().is_none_or(|not| !matches_inner_fields(not))
+        && lists.all(|list| list.0.iter().all(of_hosts))
+        && inside.all(|part| !matches_inner_fields(part) || selects_public_hosts(part))
+}
+
+/// Whether an address is outside of the ranges for private networks (RFC 1918) and carriers (RFC 6598).
+fn is_public(address: Ipv4Addr) -> bool {
+    let [first, second, ..] = address.octets();
+    !(address.is_private() || first == 100 && second & 0xc0 == 64)
+}
+
+/// Whether a prefix selects only some of the addresses of its family.
+fn is_some(prefix: &Prefix) -> bool {
+    !prefix.to_string().ends_with("/0")
+}
+
 /// Whether `config` matches addresses, protocol or ports.
 fn matches_inner_fields(config: &MatchConfig) -> bool {
-    // A prefix of length 0 is any address of its family.
-    let is_some = |prefix: &Prefix| !prefix.to_string().ends_with("/0");
     let mut addresses = [&config.source, &config.destination].into_iter().flatten();
     let mut inside = [&config.all, &config.any].into_iter().flatten().flatten().chain(config.not.as_deref());
     addresses.any(|list| list.0.iter().any(is_some))

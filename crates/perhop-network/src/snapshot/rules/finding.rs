@@ -76,15 +76,16 @@ impl Snapshot<'_> {
         found
     }
 
-    /// Whether a port of a link is the gateway of a subnet of hosts: an interface of a VLAN at one end of the
-    /// link, and room for more hosts than devices.
+    /// Whether a port of a link is the gateway of a subnet of hosts: one end of the link is an interface of a
+    /// VLAN or shares a virtual address (HSRP, VRRP), and the subnet has room for more hosts than devices.
     pub(super) fn is_gateway(&self, id: PortId) -> bool {
-        let is_of_vlan = |id: PortId| {
+        let serves_hosts = |id: PortId| {
             let port = self.port(id);
-            port.kind == Some(LineKind::Virtual) && port.forwarding.tunnel.is_none()
+            let is_vlan = port.kind == Some(LineKind::Virtual) && port.forwarding.tunnel.is_none();
+            is_vlan || !port.forwarding.shared_addresses.is_empty()
         };
         let is_large = |length: u8| length < OF_HOSTS;
-        self.link_of(id).is_some_and(|link| link.ends.iter().any(|end| is_of_vlan(end.id)))
+        self.link_of(id).is_some_and(|link| link.ends.iter().any(|end| serves_hosts(end.id)))
             && addresses(self.port(id)).any(|own| own.address.is_ipv4() && is_large(own.prefix_length))
     }
 

@@ -23,8 +23,9 @@ pub(super) fn check(snapshot: &Snapshot, treatments: &Treatments, found: &mut Ve
     for ends in snapshot.wires() {
         check_frames(snapshot, ends, treatments, found);
     }
+    let named = named_codepoints(snapshot);
     for (id, _) in snapshot.inside_ports() {
-        check_labels(snapshot, id, treatments, found);
+        check_labels(snapshot, id, (treatments, &named), found);
     }
 }
 
@@ -95,9 +96,38 @@ fn check_frames(
     }
 }
 
+/// Returns the codepoints for which an input policy that writes the EXP has a class.
+fn named_codepoints(snapshot: &Snapshot) -> BTreeSet<Dscp> {
+    let mut found = BTreeSet::new();
+    for (id, _) in snapshot.inside_ports() {
+        let names = interfaces(snapshot.router(id.device));
+        for policy in snapshot.port(id).intent.input.iter().filter(|policy| sets_labels(policy)) {
+            let has_class = |dscp: &Dscp| {
+                treatment(policy, &names, &packet(*dscp)).is_some_and(|own| !own.class.takes_rest)
+            };
+            found.extend((0..64).filter_map(Dscp::new).filter(has_class));
+        }
+    }
+    found
+}
+
+/// Whether another end of a port's link has a class for a codepoint.
+fn is_sent(snapshot: &Snapshot, id: PortId, dscp: Dscp, treatments: &Treatments) -> bool {
+    let has_class =
+        |other: PortId| treatments.at(snapshot, other, dscp).is_some_and(|own| own.kind > Kind::Rest);
+    let link = snapshot.link_of(id);
+    link.is_some_and(|link| link.ends.iter().any(|end| end.id != id && has_class(end.id)))
+}
+
 /// Reports a class of an input policy that writes an EXP with another class than its codepoint, at a port of
-/// the device that queues by labels.
-fn check_labels(snapshot: &Snapshot, id: PortId, treatments: &Treatments, found: &mut Vec<NetworkFinding>) {
+/// the device that queues by labels. A codepoint of the default class counts only if the other end or another
+/// input policy has a class for it: the core may have a class for its own packets alone.
+fn check_labels(
+    snapshot: &Snapshot,
+    id: PortId,
+    (treatments, named): (&Treatments, &BTreeSet<Dscp>),
+    found: &mut Vec<NetworkFinding>,
+) {
     let router = snapshot.router(id.device);
     let names = interfaces(router);
     if !snapshot.port(id).intent.input.iter().any(sets_labels) {
@@ -134,6 +164,9 @@ fn check_labels(snapshot: &Snapshot, id: PortId, treatments: &Treatments, found:
             let mut inner = snapshot.port(id).intent.input.iter().rev();
             let class = inner.find_map(|policy| treatment(policy, &names, &packet(*dscp)));
             let Some(class) = class.map(|own| own.class) else { continue };
+            if class.takes_rest && !named.contains(dscp) && !is_sent(snapshot, id, *dscp, treatments) {
+                continue;
+            }
             let of_policer = class.police.as_ref().map(|police| police.line);
             let line = mark_line(class, Field::ExpOfNewLabels).or(of_policer).unwrap_or(class.line);
             if !seen.insert(line) {

@@ -9,6 +9,7 @@ mod bgp;
 pub(super) mod bgp_sessions;
 mod circuits;
 mod class_marks;
+mod congestion;
 mod costs;
 mod crossings;
 mod demands;

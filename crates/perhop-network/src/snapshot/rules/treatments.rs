@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use perhop_device::Router;
 use perhop_device::intent::Class;
+use perhop_device::{LineKind, Router};
 use perhop_qos::Dscp;
 
+use super::congestion::never_fills;
 use super::namesakes::Namesakes;
 use super::treatment::{
     Kind, Matcher, Treatment, Treatments, demand_line, interfaces, leads_out, packet, queueing_policy,
@@ -29,6 +30,8 @@ const FEW_DEVICES: usize = 20;
 /// The minimum fraction of ports with queues that have the same treatment. Below this fraction, the rule
 /// reports no port.
 const MOST: f64 = 0.5;
+/// The codepoints of lower effort: LE (RFC 8622) and CS1 (RFC 4594 §4.10).
+const LOWER_EFFORT: [u8; 2] = [1, 8];
 /// The minimum number and fraction of ports towards hosts with an input policy. With fewer, a port without
 /// one is not an exception.
 const LEAST_SITES: usize = 3;
@@ -51,8 +54,14 @@ pub(super) fn check(snapshot: &Snapshot, treatments: &Treatments, found: &mut Ve
         let has_namesake = |(id, own): &&(PortId, Treatment)| {
             snapshot.link_of(*id).is_none() && own.policy.classes.iter().any(|class| class.name == name)
         };
+        // Lower effort is at most best effort (RFC 8622 §1), so a policy may leave it to the default class. If
+        // the policy has the class, its criterion is missing.
+        let is_lower = |(_, own): &&(PortId, Treatment)| {
+            let has_class = own.policy.classes.iter().any(|class| class.name == name);
+            LOWER_EFFORT.contains(&dscp.value()) && own.kind == Kind::Rest && !has_class
+        };
         let worse = kinds.iter().filter(|(_, own)| own.kind < usual);
-        for (id, own) in worse.filter(|exception| !has_namesake(exception)) {
+        for (id, own) in worse.filter(|one| !has_namesake(one) && !is_lower(one)) {
             let line = line_of_exception(snapshot, *id, own, &name);
             let key = (*id, line, own.kind, usual);
             exceptions.entry(key).or_insert_with(|| (Vec::new(), name.clone())).0.push(dscp);
@@ -168,10 +177,20 @@ fn is_core(router: &Router) -> bool {
     policies.peek().is_some() && policies.all(|policy| reads_labels(policy, &names))
 }
 
-/// Reports ports towards hosts without an input policy, if most such ports of the network have one.
+/// Reports ports towards hosts without an input policy, if most such ports of the network have one. A switch
+/// may mark at the ports of a VLAN and not at its interface, so both kinds of ports are compared apart.
 fn check_marking(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
-    let ports: Vec<PortId> =
-        snapshot.host_ports().into_iter().filter(|id| has_hosts_with_marks(snapshot, *id)).collect();
+    let ports = snapshot.host_ports().into_iter();
+    let compared = ports.filter(|id| has_hosts_with_marks(snapshot, *id) && is_compared(snapshot, id.device));
+    let is_of_vlan = |id: &PortId| snapshot.port(*id).kind == Some(LineKind::Virtual);
+    let (of_vlans, others): (Vec<PortId>, Vec<PortId>) = compared.partition(is_of_vlan);
+    for ports in [of_vlans, others] {
+        check_marking_of(snapshot, &ports, found);
+    }
+}
+
+/// Reports ports without an input policy, if most of `ports` have one.
+fn check_marking_of(snapshot: &Snapshot, ports: &[PortId], found: &mut Vec<NetworkFinding>) {
     let has_policy = |id: &PortId| !snapshot.port(*id).intent.input.is_empty();
     let count = ports.iter().filter(|id| has_policy(id)).count();
     if count < LEAST_SITES || count as f64 <= NEARLY_ALL * ports.len() as f64 {
@@ -212,7 +231,7 @@ fn check_ends(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
         // If most links have queues at one end only, this is the design of the network.
         let has_some = snapshot.router(own.device).ports.iter().any(|port| queueing_policy(port).is_some());
         let is_exception = both > one_end || (both == one_end && has_some);
-        if !is_exception {
+        if !is_exception || never_fills(snapshot, *own) {
             continue;
         }
         let message = format!(

@@ -22,11 +22,13 @@ impl Part {
     }
 }
 
-/// Reports the only tunnel with a different ratio of its bandwidth to the bandwidth of its source.
+/// Reports the only tunnel with a different ratio of its bandwidth to the bandwidth of its source. The tunnel of
+/// a hub has the rate of the site at the other end, so a tunnel whose ends agree is not reported.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let parts: Vec<Part> = (0..snapshot.devices.len()).flat_map(|device| parts(snapshot, device)).collect();
     let peers: Peers<u64> = parts.iter().map(Part::thousandths).collect();
-    for part in parts.iter().filter(|part| peers.is_exception(&part.thousandths())) {
+    let is_odd = |part: &&Part| peers.is_exception(&part.thousandths()) && !agrees(snapshot, part);
+    for part in parts.iter().filter(is_odd) {
         let rate = Rate::from_bits_per_second;
         let message = format!(
             "{} has a bandwidth of {}, and its source has {}; the ratio is different for most of {} tunnels",
@@ -39,6 +41,17 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
         let rule = &rules::NETWORK_CIRCUIT_RATE_DIFFERS;
         found.push(snapshot.finding(part.id.device, rule, part.line, (message, effect.to_owned())));
     }
+}
+
+/// Whether another end of a tunnel has the same configured bandwidth.
+fn agrees(snapshot: &Snapshot, part: &Part) -> bool {
+    let is_equal = |id: PortId| {
+        let own = snapshot.port(id);
+        let is_written = snapshot.devices[id.device].device.line_in_block(own.line, "bandwidth").is_some();
+        is_written && own.bandwidth == Some(Rate::from_bits_per_second(part.bandwidth))
+    };
+    let link = snapshot.link_of(part.id);
+    link.is_some_and(|link| link.ends.iter().any(|end| end.id != part.id && is_equal(end.id)))
 }
 
 /// Returns the tunnels of a device for which the bandwidths of the tunnel and of its source are configured.

@@ -124,6 +124,14 @@ fn is_of_all_ports(text: &str) -> bool {
     OF_ALL_PORTS.iter().any(begins) && !text.contains("map ")
 }
 
+/// Whether a device has another line with the first word of a command, so that it uses the function at all.
+fn uses_commands_like(blocks: &Blocks, device: usize, text: &str) -> bool {
+    let first = text.split(' ').next();
+    let inside = blocks.by_path.values().flatten().filter(|block| block.device == device);
+    let lines = inside.flat_map(|block| &block.entries).chain(&blocks.devices[device].top);
+    lines.into_iter().any(|entry| Some(entry.command()) == first)
+}
+
 /// Reports lines outside of blocks that only one device of a kind lacks. The finding is at the line that
 /// negates the missing line, otherwise at the line with the name of the device.
 fn check_presence(
@@ -160,7 +168,7 @@ fn check_presence(
         let (Some(device), None) = (lacking.next(), lacking.next()) else { continue };
         let own = &blocks.devices[*device];
         let is_elsewhere = own.is_foreign(text.split(' '));
-        let (kind, least) = if is_of_all_ports(text) {
+        let (kind, least) = if is_of_all_ports(text) && uses_commands_like(blocks, *device, text) {
             (DeviationKind::Decisive, OTHER_NAMESAKES)
         } else {
             (DeviationKind::Missing, OTHER_INTERFACES)

@@ -73,7 +73,7 @@ pub(super) fn check(blocks: &Blocks, links: &[Vec<End>], found: &mut Vec<Deviati
         }
     }
     for pairs in by_shape.values().filter(|pairs| pairs.len() > 1) {
-        check_presence(pairs, found);
+        check_presence(pairs, &blocks.devices, found);
         check_values(pairs, &blocks.devices, found);
     }
 }
@@ -89,7 +89,7 @@ fn add_pair<'b>(blocks: [&'b Block; 2], found: &mut BTreeMap<&'b str, Vec<Pair<'
     }
 }
 
-fn check_presence(pairs: &[Pair], found: &mut Vec<Deviation>) {
+fn check_presence(pairs: &[Pair], devices: &[Defined], found: &mut Vec<Deviation>) {
     let odd: Vec<&Pair> =
         pairs.iter().filter(|pair| pair.entries.iter().any(Option::is_none)).take(2).collect();
     let [pair] = odd.as_slice() else { return };
@@ -98,6 +98,9 @@ fn check_presence(pairs: &[Pair], found: &mut Vec<Deviation>) {
     }
     for (block, entry) in pair.blocks.iter().zip(&pair.entries) {
         let (None, Some(other)) = (entry, pair.entries.iter().flatten().next()) else { continue };
+        if is_of_management(block, &devices[block.device]) {
+            continue;
+        }
         let message = format!(
             "`{}` lacks `{}`, which the other end of its link and both ends of {} other links have",
             block.title(),
@@ -107,6 +110,14 @@ fn check_presence(pairs: &[Pair], found: &mut Vec<Deviation>) {
         let kind = DeviationKind::Missing.of_missing(block, other.text()).of_neighbors(other.text());
         found.push(Deviation { device: block.device, line: block.header.line, kind, message });
     }
+}
+
+/// Whether a block is the interface of a VLAN on a switch that does not route: it has only the address for the
+/// management of the switch. `ip default-gateway` is the gateway of a device without routing (IOS command
+/// reference).
+fn is_of_management(block: &Block, own: &Defined) -> bool {
+    let is_vlan = block.header.values.first().is_some_and(|name| name.starts_with("Vlan"));
+    is_vlan && own.top.iter().any(|entry| entry.text().starts_with("ip default-gateway "))
 }
 
 fn check_values(pairs: &[Pair], devices: &[Defined], found: &mut Vec<Deviation>) {

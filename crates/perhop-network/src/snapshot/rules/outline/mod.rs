@@ -25,6 +25,7 @@ mod relations;
 mod texts;
 mod twins;
 mod values;
+mod variants;
 mod words;
 
 use std::collections::BTreeMap;
@@ -52,6 +53,7 @@ pub(crate) fn deviations(devices: &[Vec<Numbered>], links: &[Vec<End>]) -> Vec<D
     links::weaken_agreed(&blocks, links, &mut found);
     management::weaken(&blocks, devices, &mut found);
     designs::weaken(&blocks, &mut found);
+    variants::weaken(&blocks, &mut found);
     found.sort();
     // Several comparisons can find the same fault. One message per line is sufficient.
     found.dedup_by_key(|deviation| (deviation.device, deviation.line));

@@ -50,8 +50,8 @@ pub(super) fn check(blocks: &Blocks, found: &mut Vec<Deviation>) {
         let are_twins = || are_twins(&paths[first.device], &paths[second.device]);
         if *twins.entry((first.device, second.device)).or_insert_with(are_twins) {
             let own = of_pair.entry((first.device, second.device)).or_default();
-            compare([first, second], &blocks.devices, own);
-            compare([second, first], &blocks.devices, own);
+            compare([first, second], blocks, own);
+            compare([second, first], blocks, own);
         }
     }
     for mut own in of_pair.into_values() {
@@ -162,8 +162,33 @@ fn report_lacking([own, other]: [&Block; 2], entry: &Entry, devices: &[Defined],
     found.push(Deviation { device, line, kind: DeviationKind::Missing, message });
 }
 
+/// Whether two lines differ only in addresses of the sites: each device, and not the other one, has its address
+/// in another block as well.
+fn are_own(blocks: &Blocks, pair: [&Block; 2], entries: [&Entry; 2]) -> bool {
+    let uses = |device: usize, value: &String| {
+        let others = blocks.by_path.iter().filter(|(path, _)| **path != pair[0].path);
+        let mut own = others.flat_map(|(_, group)| group).filter(|block| block.device == device);
+        own.any(|block| block.entries.iter().any(|entry| entry.values.contains(value)))
+    };
+    let is_own = |place: usize| {
+        let values = entries.map(|entry| &entry.values[place]);
+        let is_address = entries.iter().all(|entry| entry.address(place).is_some());
+        is_address
+            && (0..2).all(|side| {
+                let other = 1 - side;
+                uses(pair[side].device, values[side]) && !uses(pair[other].device, values[side])
+            })
+    };
+    let mut differing = (0..entries[0].values.len()).filter(|place| {
+        let [first, second] = entries.map(|entry| entry.values.get(*place));
+        first != second
+    });
+    entries[0].shape == entries[1].shape && differing.all(is_own)
+}
+
 /// Reports lines of the first block that the second has with another value.
-fn compare([own, other]: [&Block; 2], devices: &[Defined], found: &mut Vec<Deviation>) {
+fn compare([own, other]: [&Block; 2], blocks: &Blocks, found: &mut Vec<Deviation>) {
+    let devices = &blocks.devices;
     let texts =
         [own, other].map(|block| block.entries.iter().map(|entry| entry.text()).collect::<BTreeSet<&str>>());
     let only: Vec<&Entry> = own.entries.iter().filter(|entry| !texts[1].contains(entry.text())).collect();
@@ -183,7 +208,7 @@ fn compare([own, other]: [&Block; 2], devices: &[Defined], found: &mut Vec<Devia
             && entry.values.iter().zip(&instead.values).all(|(a, b)| a == b || is_mild(entry, a, b));
         let is_longer = is_extension(entry, instead) || is_extension(instead, entry);
         let is_foreign = devices[other.device].is_foreign(entry.values.iter().map(String::as_str));
-        if is_site || is_same || is_longer || is_foreign {
+        if is_site || is_same || is_longer || is_foreign || are_own(blocks, [own, other], [entry, instead]) {
             continue;
         }
         let message = format!(

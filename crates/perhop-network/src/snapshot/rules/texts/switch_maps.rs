@@ -47,6 +47,11 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
             let Some(usual) = peers.usual().filter(|usual| **usual != DEFAULT) else { continue };
             for device in members.iter().filter(|device| peers.is_exception(&value(device))) {
                 let to = value(device);
+                // A device without packets of a class does not define it.
+                let is_unknown = to == DEFAULT && map == QUEUE_OF_CLASS;
+                if is_unknown && !trees[*device].iter().any(|node| mentions(node, &key.1)) {
+                    continue;
+                }
                 let words = format!("{} of {} is {to}, but {usual} on most devices", map.join(" "), key.1);
                 let line = line_of(&devices[*device], key, usual).or_else(|| first_line(&trees[*device]));
                 odd.entry((*device, line.unwrap_or(1))).or_default().push(words);
@@ -108,6 +113,11 @@ fn line_of(own: &Entries, key: &Key, usual: &str) -> Option<usize> {
     let of_map = || own.iter().filter(|(other, _)| other.0 == key.0).map(|(_, entry)| entry);
     let entry = own.get(key).or_else(|| of_map().find(|(to, _)| to == usual)).or_else(|| of_map().next());
     entry.map(|(_, line)| *line)
+}
+
+/// Whether a block has a word.
+fn mentions(node: &Node, name: &str) -> bool {
+    words(node).contains(&name) || node.inner.iter().any(|inner| mentions(inner, name))
 }
 
 /// Returns the line with the name of a device.
