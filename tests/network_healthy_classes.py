@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from network_warnings import Files
+from site_devices import FIREWALL, MANAGED_SWITCH, clinic, core_of_classes, of_customer, second
 
 _CLASSES = "class-map match-any VOICE\n match dscp ef\nclass-map match-any DATA\n match dscp af21\n"
 _QUEUES = """policy-map QUEUES
@@ -202,138 +203,6 @@ ip access-list extended PHONES
  permit udp any any range 16384 32767
 """
 
-_FIREWALL = """system {
-    host-name fw;
-}
-interfaces {
-    ge-0/0/0 {
-        unit 0 {
-            family inet {
-                address 192.0.2.38/30;
-            }
-        }
-    }
-    ge-0/0/1 {
-        unit 0 {
-            family inet {
-                filter {
-                    input MARK;
-                }
-                address 10.9.1.1/24;
-            }
-        }
-    }
-}
-class-of-service {
-    forwarding-classes {
-        queue 0 BE;
-        queue 5 RT;
-    }
-    interfaces {
-        ge-0/0/0 {
-            unit 0 {
-                scheduler-map LINE;
-            }
-        }
-    }
-    scheduler-maps {
-        LINE {
-            forwarding-class RT scheduler RT;
-            forwarding-class BE scheduler BE;
-        }
-    }
-    schedulers {
-        RT {
-            transmit-rate percent 25;
-            priority strict-high;
-        }
-        BE {
-            transmit-rate percent 75;
-        }
-    }
-}
-firewall {
-    family inet {
-        filter MARK {
-            term ALL {
-                then {
-                    forwarding-class RT;
-                    accept;
-                }
-            }
-        }
-    }
-}
-"""
-
-
-def _core_of_classes(number: int) -> str:
-    """Return a router of Junos with one class more than a site needs."""
-    return f"""system {{
-    host-name p{number};
-}}
-interfaces {{
-    xe-0/0/0 {{
-        unit 0 {{
-            family inet {{
-                address 10.0.0.{number}/24;
-            }}
-        }}
-    }}
-}}
-class-of-service {{
-    forwarding-classes {{
-        class BE queue-num 0;
-        class VID queue-num 4;
-        class RT queue-num 5;
-    }}
-}}
-"""
-
-
-def _of_customer(number: int, lan: str, server: str) -> str:
-    """Return a router of a customer whose hosts have a server of the customer."""
-    return f"""hostname ce{number}
-interface GigabitEthernet0/0
- ip address 192.0.2.{4 * number + 2} 255.255.255.252
-interface {lan}.11
- description data
- encapsulation dot1Q 11
- ip address 10.{number}.11.1 255.255.255.0
- ip helper-address {server}
- no ip proxy-arp
-"""
-
-
-def _clinic(number: int) -> str:
-    return f"""hostname clinic{number}
-interface GigabitEthernet0/1
- ip address 10.{number}.1.1 255.255.255.0
- ip helper-address 10.99.0.5
-interface GigabitEthernet0/2
- ip address 192.0.2.{4 * number + 1} 255.255.255.252
-"""
-
-
-def _second(number: int) -> str:
-    """Return a second router in the subnet of a clinic's hosts."""
-    return f"""hostname second{number}
-interface GigabitEthernet0/1
- ip address 10.{number}.1.2 255.255.255.0
- ip helper-address 10.99.0.5
-interface GigabitEthernet0/2
- ip address 192.0.2.{4 * number + 65} 255.255.255.252
-"""
-
-
-MANAGED_SWITCH = """hostname access
-interface GigabitEthernet0/1
- switchport access vlan 10
-interface Vlan10
- ip address 10.5.1.2 255.255.255.0
-ip default-gateway 10.5.1.1
-"""
-
 
 def _carrier(number: int, labels: str) -> str:
     """Return a router of a carrier, with blocks that the other carriers also have."""
@@ -419,18 +288,18 @@ NETWORKS: dict[str, Files] = {
     "marks at the ports of a VLAN": {f"branch{number}.cfg": _branch(number) for number in range(1, 6)}
     | {"agg.cfg": SWITCH_WITH_MARKS_AT_PORTS},
     "marks by a filter": {f"branch{number}.cfg": _branch(number) for number in range(1, 6)}
-    | {"fw.conf": _FIREWALL},
-    "class that a site does not need": {f"p{number}.conf": _core_of_classes(number) for number in (1, 2, 3)}
-    | {"fw.conf": _FIREWALL},
+    | {"fw.conf": FIREWALL},
+    "class that a site does not need": {f"p{number}.conf": core_of_classes(number) for number in (1, 2, 3)}
+    | {"fw.conf": FIREWALL},
     "servers of two customers": {
-        f"ce{number}.cfg": _of_customer(number, "GigabitEthernet0/0/1", "172.28.11.5") for number in (1, 2, 3)
+        f"ce{number}.cfg": of_customer(number, "GigabitEthernet0/0/1", "172.28.11.5") for number in (1, 2, 3)
     }
     | {
-        "ce4.cfg": _of_customer(4, "GigabitEthernet0/0/1", "192.168.71.5"),
-        "ce5.cfg": _of_customer(5, "GigabitEthernet0/2", "192.168.71.5") + " ip tcp adjust-mss 1360\n",
+        "ce4.cfg": of_customer(4, "GigabitEthernet0/0/1", "192.168.71.5"),
+        "ce5.cfg": of_customer(5, "GigabitEthernet0/2", "192.168.71.5") + " ip tcp adjust-mss 1360\n",
     },
-    "management of a switch": {f"clinic{number}.cfg": _clinic(number) for number in range(1, 6)}
-    | {f"second{number}.cfg": _second(number) for number in range(1, 5)}
+    "management of a switch": {f"clinic{number}.cfg": clinic(number) for number in range(1, 6)}
+    | {f"second{number}.cfg": second(number) for number in range(1, 5)}
     | {"access.cfg": MANAGED_SWITCH},
     "carrier without labels": {
         "pe1.cfg": _carrier(1, LABELS),

@@ -8,6 +8,7 @@ import pytest
 
 from network_healthy_classes import NETWORKS
 from network_warnings import changed, found
+from perhop.network.findings import between_devices
 
 
 @pytest.mark.parametrize("name", NETWORKS)
@@ -64,3 +65,20 @@ FAULTS = {
 def test_a_fault_is_named(tmp_path: Path, name: str) -> None:
     network, edits, expected = FAULTS[name]
     assert expected in found(tmp_path, changed(NETWORKS[network], *edits))
+
+
+def test_one_cause_has_one_warning(tmp_path: Path) -> None:
+    example = Path(__file__).parent.parent / "examples" / "network"
+    files = {path.name: path.read_text() for path in example.glob("*.cfg")}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    named = between_devices([tmp_path], [tmp_path / name for name in files]).findings
+    [finding] = [one for one in named[tmp_path / "core.cfg"] if one.severity != "note"]
+    assert (finding.line, finding.rule) == (31, "network-policy-missing")
+    assert "has no inner policy" in finding.message
+    assert "also found as network-policy-missing" in (finding.remedy or "")
+    # A wrong rate at the same line is another cause.
+    shaper = "NEW-LINE-10M\n class class-default\n  shape average "
+    faulty = changed(files, ("core.cfg", f"{shaper}10000000", f"{shaper}100000"))
+    rules = {rule for file, line, rule in found(tmp_path, faulty) if line == "shape average 100000"}
+    assert rules == {"network-policy-missing", "network-rate-name"}

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use perhop_device::intent::Direction;
 
-use super::{NetworkFinding, PortId, Snapshot};
+use super::{NetworkFinding, PortId, Precision, Snapshot, Topic};
 use crate::rules;
 
 /// The minimum number of attachments of a policy, and the minimum fraction of them with the usual direction
@@ -45,7 +45,8 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
             let effect = "packets are marked or queued at the wrong port, and not at the intended port";
             let rule = &rules::NETWORK_ATTACHMENT_UNUSUAL;
             let device = attachment.id.device;
-            found.push(snapshot.finding(device, rule, attachment.line, (message, effect.to_owned())));
+            let finding = snapshot.finding(device, rule, attachment.line, (message, effect.to_owned()));
+            found.push(finding.about(Topic::Attachment, Precision::Exact));
         }
     }
 }

@@ -3,7 +3,7 @@
 use perhop_qos::Rate;
 
 use super::treatment::{policer_of_all, shaper};
-use super::{NetworkFinding, PortId, Snapshot, line_of_output};
+use super::{NetworkFinding, PortId, Precision, Snapshot, Topic, line_of_output};
 use crate::rules;
 
 /// The range of the ratio of a shaper to the circuit that counts as a match. The lower limit leaves room for
@@ -89,7 +89,8 @@ fn check_bandwidths(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
                 let effect =
                     "one of the two rates is wrong: packets wait without need, or the carrier drops them";
                 let rule = &rules::NETWORK_CIRCUIT_RATE_DIFFERS;
-                found.push(snapshot.finding(device, rule, line, (message, effect.to_owned())));
+                let finding = snapshot.finding(device, rule, line, (message, effect.to_owned()));
+                found.push(finding.about(Topic::Rate, Precision::Comparison));
             }
         }
     }
@@ -151,9 +152,11 @@ fn check_limit(
     } else {
         "packets of every class wait or are dropped although the circuit has unused rate"
     };
-    let line = if is_mixed_up { limit.attached } else { limit.line };
+    let (line, topic) =
+        if is_mixed_up { (limit.attached, Topic::Attachment) } else { (limit.line, Topic::Rate) };
     let rule = &rules::NETWORK_CIRCUIT_RATE_DIFFERS;
-    found.push(snapshot.finding(id.device, rule, line, (message, effect.to_owned())));
+    let finding = snapshot.finding(id.device, rule, line, (message, effect.to_owned()));
+    found.push(finding.about(topic, Precision::Exact));
 }
 
 /// Reports circuits without a shaper, if nearly all other circuits have a shaper.
@@ -176,7 +179,8 @@ fn check_shapers(snapshot: &Snapshot, ports: &[(PortId, u64)], found: &mut Vec<N
         let effect = "its queues never fill: the carrier drops the excess, in packets of every class";
         let line = snapshot.line_without_shaper(*id);
         let rule = &rules::NETWORK_CIRCUIT_RATE_DIFFERS;
-        found.push(snapshot.finding(id.device, rule, line, (message, effect.to_owned())));
+        let finding = snapshot.finding(id.device, rule, line, (message, effect.to_owned()));
+        found.push(finding.about(Topic::Queues, Precision::Effect));
     }
 }
 

@@ -8,7 +8,7 @@ use perhop_qos::Dscp;
 use super::demands::mark_words;
 use super::peers::Peers;
 use super::treatment::Treatments;
-use super::{NetworkFinding, Snapshot};
+use super::{NetworkFinding, Precision, Snapshot, Topic};
 use crate::rules;
 
 /// The minimum number of codepoints that devices write and a class matches. With fewer, the rule reports no
@@ -105,7 +105,8 @@ fn check_names(snapshot: &Snapshot, members: &[Member], found: &mut Vec<NetworkF
             let effect =
                 "the next devices treat its packets differently from packets of the other classes".to_owned();
             let rule = &rules::NETWORK_NAMESAKE_DIFFERS;
-            found.push(snapshot.finding(member.device, rule, mark_line(member.class), (message, effect)));
+            let finding = snapshot.finding(member.device, rule, mark_line(member.class), (message, effect));
+            found.push(finding.about(Topic::Mark, Precision::Comparison));
         }
     }
 }
@@ -172,6 +173,7 @@ fn check_matched(
         );
         let effect = "its packets wait in the default class on the whole path".to_owned();
         let rule = &rules::NETWORK_MARK_UNMATCHED;
-        found.push(snapshot.finding(member.device, rule, *line, (message, effect)));
+        let finding = snapshot.finding(member.device, rule, *line, (message, effect));
+        found.push(finding.about(Topic::Mark, Precision::Exact));
     }
 }

@@ -7,6 +7,8 @@ use perhop_device::{LineKind, Port};
 use perhop_lint::{Diagnostic, Rule};
 use serde::Serialize;
 
+use super::causes::Cause;
+
 use crate::forwarding::addresses;
 use crate::snapshot::{Link, PortId, Snapshot};
 
@@ -23,6 +25,9 @@ pub struct NetworkFinding {
     /// The diagnostic.
     #[serde(flatten)]
     pub diagnostic: Diagnostic,
+    /// The part of the line that the finding is about, if other findings can have the same cause.
+    #[serde(skip)]
+    pub(super) cause: Option<Cause>,
 }
 
 impl Snapshot<'_> {
@@ -39,6 +44,7 @@ impl Snapshot<'_> {
             file: member.file.clone(),
             device: member.name.clone(),
             diagnostic: Diagnostic::new(rule, line.max(1), message, effect),
+            cause: None,
         }
     }
 

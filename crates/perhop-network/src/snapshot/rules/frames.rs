@@ -11,7 +11,7 @@ use perhop_qos::{Dscp, Packet};
 use super::treatment::{
     Kind, Treatments, conforming, interfaces, packet, queueing_policy, reads_labels, treatment,
 };
-use super::{NetworkFinding, PortId, Snapshot};
+use super::{NetworkFinding, PortId, Precision, Snapshot, Topic};
 use crate::rules;
 
 /// The values of a field of 3 bits.
@@ -92,7 +92,8 @@ fn check_frames(
             keeps.iter().map(u8::to_string).collect::<Vec<_>>().join(", ")
         );
         let effect = "the other end does not trust the packets: they lose their class".to_owned();
-        found.push(snapshot.finding(sends.device, &rules::NETWORK_MARK_CHANGED, line, (message, effect)));
+        let finding = snapshot.finding(sends.device, &rules::NETWORK_MARK_CHANGED, line, (message, effect));
+        found.push(finding.about(Topic::Mark, Precision::Effect));
     }
 }
 
@@ -180,7 +181,8 @@ fn check_labels(
             );
             let effect = "the core reads only the label: it puts the packets into the class of the EXP";
             let rule = &rules::NETWORK_MARK_CHANGED;
-            found.push(snapshot.finding(id.device, rule, line, (message, effect.to_owned())));
+            let finding = snapshot.finding(id.device, rule, line, (message, effect.to_owned()));
+            found.push(finding.about(Topic::Mark, Precision::Effect));
         }
     }
 }

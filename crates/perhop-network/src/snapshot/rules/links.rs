@@ -5,7 +5,7 @@ use perhop_qos::ByteSize;
 use perhop_qos::framing::Header;
 
 use super::peers::Peers;
-use super::{NetworkFinding, PortId, Snapshot};
+use super::{NetworkFinding, PortId, Precision, Snapshot, Topic};
 use crate::forwarding::addresses;
 use crate::rules;
 
@@ -114,7 +114,8 @@ fn check_tags(snapshot: &Snapshot, own: PortId, other: PortId, found: &mut Vec<N
         numbers(&there)
     );
     let effect = "the ends do not reach each other, unless a switch between them changes the tag".to_owned();
-    found.push(snapshot.finding(own.device, &rules::NETWORK_TAG_DIFFERS, line, (message, effect)));
+    let finding = snapshot.finding(own.device, &rules::NETWORK_TAG_DIFFERS, line, (message, effect));
+    found.push(finding.about(Topic::Tag, Precision::Exact));
 }
 
 /// Whether the tags differ only by an outer tag that another device of the network adds.

@@ -10,7 +10,7 @@ use perhop_qos::Dscp;
 use perhop_qos::policy::PolicyConfig;
 
 use super::treatment::{Kind, Treatments, conforming, interfaces, packet};
-use super::{NetworkFinding, PortId, Snapshot};
+use super::{NetworkFinding, PortId, Precision, Snapshot, Topic};
 use crate::rules;
 use crate::snapshot::model::has_intent;
 
@@ -139,7 +139,8 @@ fn report(
         snapshot.port_name(id)
     );
     let effect = format!("the new mark gets {}; the original mark has a better class", worse.words());
-    found.push(snapshot.finding(id.device, &rules::NETWORK_MARK_CHANGED, line, (message, effect)));
+    let finding = snapshot.finding(id.device, &rules::NETWORK_MARK_CHANGED, line, (message, effect));
+    found.push(finding.about(Topic::Mark, Precision::Effect));
 }
 
 /// Returns the line that attaches a policy whose only class matches all packets and contains `lines`. Such a

@@ -7,6 +7,7 @@ mod access_lists;
 mod attachments;
 mod bgp;
 pub(super) mod bgp_sessions;
+mod causes;
 mod circuits;
 mod class_marks;
 mod congestion;
@@ -46,6 +47,7 @@ mod tunnels;
 mod uncompared;
 mod uplinks;
 
+use causes::{Precision, Topic, merged};
 pub use finding::NetworkFinding;
 use finding::line_of_output;
 use rayon::prelude::*;
@@ -89,14 +91,14 @@ const CHECKS_OF_TREATMENTS: [CheckOfTreatments; 6] =
     [frames::check, access_lists::check, marks::check, treatments::check, rates::check, class_marks::check];
 
 impl Snapshot<'_> {
-    /// Returns the findings of all rules about networks, sorted by file and line.
+    /// Returns the findings of all rules about networks, sorted by file and line: one for each cause.
     pub fn findings(&self) -> Vec<NetworkFinding> {
         let (deviations, mut found) =
             rayon::join(|| deviations::of_lines(self), || self.findings_by_subject());
         deviations::add(self, deviations, &mut found);
         found.sort();
         found.dedup();
-        found
+        merged(found)
     }
 
     /// Returns the unsorted findings of all rules except the comparison of lines.

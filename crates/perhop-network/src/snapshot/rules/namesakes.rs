@@ -12,7 +12,7 @@ use super::demands::{CODEPOINT, Demand, GUARANTEE, LABELS, Packets, Unit, Value,
 use super::packets::PacketsOfClasses;
 use super::peers::Peers;
 use super::treatment::{Matcher, packet};
-use super::{NetworkFinding, Snapshot};
+use super::{NetworkFinding, Precision, Snapshot, Topic};
 use crate::rules;
 
 /// The minimum number of classes that lack a kind of demand for the policy to count as another design.
@@ -328,7 +328,11 @@ fn check_demands(snapshot: &Snapshot, policy: &str, members: &[Member], found: &
                 );
                 let effect = "this device treats its packets differently from the other devices";
                 let rule = &rules::NETWORK_NAMESAKE_DIFFERS;
-                found.push(snapshot.finding(*device, rule, line, (message, effect.to_owned())));
+                let finding = snapshot.finding(*device, rule, line, (message, effect.to_owned()));
+                let topic = if [CODEPOINT, LABELS].contains(&kind) { Topic::Mark } else { Topic::Rate };
+                // The line of the class lacks a demand and has no value.
+                let is_value = line != own.line;
+                found.push(if is_value { finding.about(topic, Precision::Comparison) } else { finding });
             }
         }
     }

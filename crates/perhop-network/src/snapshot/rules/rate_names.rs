@@ -6,7 +6,7 @@
 
 use perhop_device::PortRole;
 
-use super::{NetworkFinding, Snapshot};
+use super::{NetworkFinding, Precision, Snapshot, Topic};
 use crate::rules;
 
 /// The minimum number of ports whose rates agree, per port whose rates differ.
@@ -45,7 +45,8 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
             let message =
                 format!("`{other}` names a different rate than line {first}, `{text}`, at the same port");
             let effect = format!("the rates in the lines of {equal} other ports are equal");
-            found.push(snapshot.finding(device, &rules::NETWORK_RATE_NAME, *line, (message, effect)));
+            let finding = snapshot.finding(device, &rules::NETWORK_RATE_NAME, *line, (message, effect));
+            found.push(finding.about(Topic::Attachment, Precision::Comparison));
         }
     }
 }

@@ -8,7 +8,7 @@ use super::treatment::{
     Treatments, class_rate, demand_line, interfaces, packet, police_rate, policer_of_all, queueing_policy,
     shaper, treatment,
 };
-use super::{NetworkFinding, PortId, Snapshot};
+use super::{NetworkFinding, PortId, Precision, Snapshot, Topic};
 use crate::rules;
 
 /// The minimum factor between the guaranteed rates of the two ends, on a link whose ends have the same rate.
@@ -51,7 +51,8 @@ fn check_guarantees(
             );
             let effect = "the two directions of a session get different rates".to_owned();
             let rule = &rules::NETWORK_PROMISE_DIFFERS;
-            found.push(snapshot.finding(own.device, rule, line, (message, effect)));
+            let finding = snapshot.finding(own.device, rule, line, (message, effect));
+            found.push(finding.about(Topic::Rate, Precision::Comparison));
         }
     }
 }
@@ -84,8 +85,14 @@ fn check_whole(snapshot: &Snapshot, sends: PortId, receives: PortId, found: &mut
     let effect = "the policer drops packets of every class, also those with priority".to_owned();
     let rule = &rules::NETWORK_SHAPER_ABOVE_POLICER;
     // Either end can be wrong, so both lines are reported.
-    for (device, line) in [(sends.device, line), (receives.device, limit_line)] {
-        found.push(snapshot.finding(device, rule, line, (message.clone(), effect.clone())));
+    let own = match shaped {
+        Some(_) => (sends.device, line, Topic::Rate, Precision::Comparison),
+        None => (sends.device, line, Topic::Queues, Precision::Effect),
+    };
+    let other = (receives.device, limit_line, Topic::Rate, Precision::Comparison);
+    for (device, line, topic, precision) in [own, other] {
+        let finding = snapshot.finding(device, rule, line, (message.clone(), effect.clone()));
+        found.push(finding.about(topic, precision));
     }
 }
 
@@ -140,7 +147,8 @@ fn check_classes(
                 for (device, line) in
                     [(receives.device, police.line), (sends.device, demand_line(guarantee.class))]
                 {
-                    found.push(snapshot.finding(device, rule, line, (message.clone(), effect.clone())));
+                    let finding = snapshot.finding(device, rule, line, (message.clone(), effect.clone()));
+                    found.push(finding.about(Topic::Rate, Precision::Comparison));
                 }
             }
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use perhop_device::{LinkSetting, LinkSettingKind};
 
 use super::peers::Peers;
-use super::{NetworkFinding, PortId, Snapshot};
+use super::{NetworkFinding, PortId, Precision, Snapshot, Topic};
 use crate::rules;
 
 /// The value of a setting at a port, and its line.
@@ -46,7 +46,8 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
                     snapshot.port_name(ends[1 - place])
                 );
                 let rule = &rules::NETWORK_SETTING_DIFFERS;
-                found.push(snapshot.finding(id.device, rule, own.line, (message, effect(kind).to_owned())));
+                let finding = snapshot.finding(id.device, rule, own.line, (message, effect(kind).to_owned()));
+                found.push(finding.about(Topic::Setting(kind.words()), Precision::Comparison));
             }
         }
     }

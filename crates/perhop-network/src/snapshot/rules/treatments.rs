@@ -12,7 +12,7 @@ use super::treatment::{
     Kind, Matcher, Treatment, Treatments, demand_line, interfaces, leads_out, packet, queueing_policy,
     reads_labels, shaper,
 };
-use super::{NetworkFinding, PortId, Snapshot, line_of_output};
+use super::{NetworkFinding, PortId, Precision, Snapshot, Topic, line_of_output};
 use crate::rules;
 use crate::snapshot::model::{has_intent, has_policy};
 
@@ -81,7 +81,8 @@ pub(super) fn check(snapshot: &Snapshot, treatments: &Treatments, found: &mut Ve
             usual.words(),
         );
         let effect = "its packets lose their treatment at this port under load".to_owned();
-        found.push(snapshot.finding(id.device, rule, line, (message, effect)));
+        let finding = snapshot.finding(id.device, rule, line, (message, effect));
+        found.push(finding.about(Topic::Classes(names.join(", ")), Precision::Comparison));
     }
     check_ends(snapshot, found);
     check_marking(snapshot, found);
@@ -207,7 +208,8 @@ fn check_marking_of(snapshot: &Snapshot, ports: &[PortId], found: &mut Vec<Netwo
         let port = snapshot.port(*id);
         let is_turned = port.intent.output.iter().any(|policy| !policy.queues);
         let line = port.forwarding.output_line.filter(|_| is_turned).unwrap_or(port.line);
-        found.push(snapshot.finding(id.device, &rules::NETWORK_MARKING_MISSING, line, (message, effect)));
+        let finding = snapshot.finding(id.device, &rules::NETWORK_MARKING_MISSING, line, (message, effect));
+        found.push(finding.about(Topic::Attachment, Precision::Effect));
     }
 }
 
@@ -242,7 +244,8 @@ fn check_ends(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
         let effect = "packets of all classes wait in the same queue".to_owned();
         let rule = &rules::NETWORK_POLICY_MISSING;
         let line = line_of_queues(snapshot, *own);
-        found.push(snapshot.finding(own.device, rule, line, (message, effect)));
+        let finding = snapshot.finding(own.device, rule, line, (message, effect));
+        found.push(finding.about(Topic::Queues, Precision::Comparison));
     }
 }
 

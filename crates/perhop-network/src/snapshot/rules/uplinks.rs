@@ -4,7 +4,7 @@ use perhop_device::{LineKind, PortRole};
 
 use super::treatment::{leads_out, queueing_policy};
 use super::treatments::line_of_queues;
-use super::{NetworkFinding, PortId, Snapshot};
+use super::{NetworkFinding, PortId, Precision, Snapshot, Topic};
 use crate::rules;
 use crate::snapshot::carries_packets;
 
@@ -30,7 +30,8 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     );
     let effect = "packets of all classes wait in the same queue, or the provider drops them".to_owned();
     let line = line_of_queues(snapshot, *id);
-    found.push(snapshot.finding(id.device, &rules::NETWORK_POLICY_MISSING, line, (message, effect)));
+    let finding = snapshot.finding(id.device, &rules::NETWORK_POLICY_MISSING, line, (message, effect));
+    found.push(finding.about(Topic::Queues, Precision::Comparison));
 }
 
 /// Returns the ports through which the default route or a tunnel leads to a device outside of the folder.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::tree::Node;
-use super::super::{NetworkFinding, Snapshot};
+use super::super::{NetworkFinding, Precision, Snapshot, Topic};
 use super::parts::{ClassPart, Parts};
 use crate::rules;
 
@@ -60,7 +60,8 @@ pub(super) fn check(
             );
             let effect = "all packets of the policy share one queue or mark".to_owned();
             let rule = &rules::NETWORK_POLICY_MISSING;
-            found.push(snapshot.finding(device, rule, bare.line, (message, effect)));
+            let finding = snapshot.finding(device, rule, bare.line, (message, effect));
+            found.push(finding.about(Topic::Queues, Precision::Exact));
         }
     }
 }

@@ -10,7 +10,7 @@ use perhop_device::InterfaceAddress;
 use perhop_qos::Dscp;
 
 use super::super::peers::Peers;
-use super::super::{NetworkFinding, Snapshot};
+use super::super::{NetworkFinding, Precision, Snapshot, Topic};
 use super::parts::{Parts, Words, list_of};
 use super::service::{Service, services};
 use crate::forwarding::addresses;
@@ -80,7 +80,8 @@ fn check_marks(snapshot: &Snapshot, devices: &[Parts], found: &mut Vec<NetworkFi
             );
             let effect = "this device treats packets of the service differently from the other devices";
             let rule = &rules::NETWORK_SERVICE_DIFFERS;
-            found.push(snapshot.finding(*device, rule, *line, (message, effect.to_owned())));
+            let finding = snapshot.finding(*device, rule, *line, (message, effect.to_owned()));
+            found.push(finding.about(Topic::Mark, Precision::Exact));
         }
     }
 }

@@ -2,7 +2,7 @@
 //! VLAN.
 
 use super::super::tree::Node;
-use super::super::{NetworkFinding, Snapshot};
+use super::super::{NetworkFinding, Precision, Snapshot, Topic};
 use super::braces::{block, words};
 use crate::rules;
 
@@ -37,7 +37,8 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     );
     let effect = "the other end uses another VLAN, so the ends do not reach each other";
     let rule = &rules::NETWORK_TAG_DIFFERS;
-    found.push(snapshot.finding(*device, rule, *line, (message, effect.to_owned())));
+    let finding = snapshot.finding(*device, rule, *line, (message, effect.to_owned()));
+    found.push(finding.about(Topic::Tag, Precision::Comparison));
 }
 
 /// Whether a line of a device names a VLAN.

@@ -7,7 +7,7 @@ use perhop_qos::Rate;
 use super::super::peers::Peers;
 use super::super::rate_names::rate_in;
 use super::super::tree::Node;
-use super::super::{NetworkFinding, Snapshot};
+use super::super::{NetworkFinding, Precision, Snapshot, Topic};
 use super::braces::{block, words};
 use super::parts::{Parts, list_of};
 use crate::forwarding::addresses;
@@ -123,7 +123,8 @@ fn check_name(snapshot: &Snapshot, name: &str, own: Stated, found: &mut Vec<Netw
     let rate = Rate::from_bits_per_second;
     let message = format!("{name} has a rate of {}, but its name states {}", rate(own.rate), rate(named));
     let effect = "packets are dropped or wait, because the rate has the wrong unit".to_owned();
-    found.push(snapshot.finding(own.device, &rules::NETWORK_RATE_NAME, own.line, (message, effect)));
+    let finding = snapshot.finding(own.device, &rules::NETWORK_RATE_NAME, own.line, (message, effect));
+    found.push(finding.about(Topic::Rate, Precision::Comparison));
 }
 
 /// Reports rates that differ by a factor of a thousand or a million from most other rates with the same name,
@@ -156,7 +157,8 @@ fn check_units(snapshot: &Snapshot, what: &str, rates: &[Stated], found: &mut Ve
             "the rate of the class has no limit"
         };
         let rule = &rules::NETWORK_CIRCUIT_RATE_DIFFERS;
-        found.push(snapshot.finding(own.device, rule, own.line, (message, effect.to_owned())));
+        let finding = snapshot.finding(own.device, rule, own.line, (message, effect.to_owned()));
+        found.push(finding.about(Topic::Rate, Precision::Exact));
     }
 }
 
@@ -268,7 +270,8 @@ fn check_shaping(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Netwo
         } else {
             let effect = "packets wait or are dropped although the circuit has unused rate".to_owned();
             let rule = &rules::NETWORK_CIRCUIT_RATE_DIFFERS;
-            found.push(snapshot.finding(own.device, rule, line, (message, effect)));
+            let finding = snapshot.finding(own.device, rule, line, (message, effect));
+            found.push(finding.about(Topic::Rate, Precision::Exact));
         }
     }
 }
@@ -280,7 +283,8 @@ fn report_above(
     found: &mut Vec<NetworkFinding>,
 ) {
     let effect = "the carrier drops the excess, in packets of every class".to_owned();
-    found.push(snapshot.finding(device, &rules::NETWORK_CIRCUIT_RATE_DIFFERS, line, (message, effect)));
+    let finding = snapshot.finding(device, &rules::NETWORK_CIRCUIT_RATE_DIFFERS, line, (message, effect));
+    found.push(finding.about(Topic::Rate, Precision::Exact));
 }
 
 #[cfg(test)]

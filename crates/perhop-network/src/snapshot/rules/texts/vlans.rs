@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::tree::Node;
-use super::super::{NetworkFinding, PortId, Snapshot};
+use super::super::{NetworkFinding, PortId, Precision, Snapshot, Topic};
 use super::vlan_ports::{At, Switch, Trunk, USUAL};
 use crate::rules;
 
@@ -63,7 +63,7 @@ fn check_lost(snapshot: &Snapshot, device: usize, own: &Switch, found: &mut Vec<
                 snapshot.devices[device].name,
                 lines.len()
             );
-            report(snapshot, (device, line), message, found);
+            report(snapshot, (device, line, *vlan), message, found);
         }
     }
 }
@@ -102,7 +102,7 @@ fn check_uplinks(
             "{}:{name} lacks VLAN {vlan}, which the device uses; {other} carries it and all VLANs of {name}",
             snapshot.devices[device].name
         );
-        report(snapshot, (device, line), message, found);
+        report(snapshot, (device, line, vlan), message, found);
     }
 }
 
@@ -129,7 +129,7 @@ fn check_ends(
             snapshot.port_name(own),
             snapshot.port_name(other)
         );
-        report(snapshot, (own.device, here.line), message, found);
+        report(snapshot, (own.device, here.line, vlan), message, found);
     }
     let native = |trunk: &Trunk| trunk.native.unwrap_or((USUAL, trunk.line));
     let Some((theirs, _)) = there.map(native) else { return };
@@ -147,10 +147,11 @@ fn check_ends(
 
 fn report(
     snapshot: &Snapshot,
-    (device, line): (usize, usize),
+    (device, line, vlan): (usize, usize, u16),
     message: String,
     found: &mut Vec<NetworkFinding>,
 ) {
     let effect = "its hosts or phones do not reach their gateway, or not after a failure".to_owned();
-    found.push(snapshot.finding(device, &rules::NETWORK_VLAN_MISSING, line, (message, effect)));
+    let finding = snapshot.finding(device, &rules::NETWORK_VLAN_MISSING, line, (message, effect));
+    found.push(finding.about(Topic::Vlan(vlan), Precision::Comparison));
 }
