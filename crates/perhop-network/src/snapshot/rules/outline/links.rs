@@ -112,8 +112,8 @@ fn check_presence(pairs: &[Pair], devices: &[Defined], found: &mut Vec<Deviation
     }
 }
 
-/// Whether a block is the interface of a VLAN on a switch that does not route: it has only the address for the
-/// management of the switch. `ip default-gateway` is the gateway of a device without routing (IOS command
+/// Whether a block is the interface of a VLAN on a switch that does not route: it has only the address for
+/// the management of the switch. `ip default-gateway` is the gateway of a device without routing (IOS command
 /// reference).
 fn is_of_management(block: &Block, own: &Defined) -> bool {
     let is_vlan = block.header.values.first().is_some_and(|name| name.starts_with("Vlan"));

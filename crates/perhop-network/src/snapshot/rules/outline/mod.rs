@@ -34,6 +34,7 @@ use block::{Block, Blocks, INTERFACE};
 use form::{OTHER_INTERFACES, forms};
 use hidden::without_secrets;
 use rayon::prelude::*;
+use words::with_codepoint_names;
 
 use super::tree::Numbered;
 
@@ -58,7 +59,7 @@ pub(crate) fn deviations(devices: &[Vec<Numbered>], links: &[Vec<End>]) -> Vec<D
     // Several comparisons can find the same fault. One message per line is sufficient.
     found.dedup_by_key(|deviation| (deviation.device, deviation.line));
     for deviation in &mut found {
-        deviation.message = without_secrets(&deviation.message);
+        deviation.message = with_codepoint_names(&without_secrets(&deviation.message));
     }
     found
 }

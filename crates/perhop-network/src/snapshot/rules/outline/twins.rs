@@ -162,8 +162,8 @@ fn report_lacking([own, other]: [&Block; 2], entry: &Entry, devices: &[Defined],
     found.push(Deviation { device, line, kind: DeviationKind::Missing, message });
 }
 
-/// Whether two lines differ only in addresses of the sites: each device, and not the other one, has its address
-/// in another block as well.
+/// Whether two lines differ only in addresses of the sites: each device, and not the other one, has its
+/// address in another block as well.
 fn are_own(blocks: &Blocks, pair: [&Block; 2], entries: [&Entry; 2]) -> bool {
     let uses = |device: usize, value: &String| {
         let others = blocks.by_path.iter().filter(|(path, _)| **path != pair[0].path);

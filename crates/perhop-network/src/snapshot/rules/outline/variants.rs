@@ -8,8 +8,8 @@ use super::form::{Deviation, DeviationKind};
 /// A line of an interface: the name of the interface after its last point, or its whole name, and the text.
 type Line<'b> = (&'b str, &'b str);
 
-/// Reclassifies a line with an address as unusual if a port with the same number on another device has the same
-/// line. Each customer has its own server, for example.
+/// Reclassifies a line with an address as unusual if a port with the same number on another device has the
+/// same line. Each customer has its own server, for example.
 pub(super) fn weaken(blocks: &Blocks, found: &mut [Deviation]) {
     let at: BTreeSet<(usize, usize)> = found
         .iter()

@@ -225,6 +225,18 @@ fn codepoint(word: &str) -> String {
     word.parse::<Dscp>().map_or_else(|_| word.to_owned(), |dscp| dscp.value().to_string())
 }
 
+/// Returns a message with the names of codepoints in place of the numbers after `dscp`.
+pub(super) fn with_codepoint_names(message: &str) -> String {
+    let mut is_behind = false;
+    let words = message.split(' ').map(|word| {
+        let end = word.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(word.len());
+        let dscp = word[..end].parse().ok().filter(|_| is_behind).and_then(Dscp::new);
+        is_behind = word.ends_with("dscp");
+        dscp.map_or_else(|| word.to_owned(), |dscp| format!("{dscp}{}", &word[end..]))
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
 /// Returns a codepoint that is written as six bits in its usual form. Returns other words unchanged.
 fn bits(word: &str) -> String {
     let is_bits = word.len() == 6 && word.bytes().all(|digit| matches!(digit, b'0' | b'1'));
@@ -251,4 +263,19 @@ pub(super) fn without_values(path: &str) -> String {
     };
     let words = path.split(' ').map(|word| if is_value(word) { "#" } else { word });
     words.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_codepoint_names;
+
+    #[test]
+    fn numbers_after_dscp_are_codepoints() {
+        assert_eq!(
+            with_codepoint_names("`A` lacks `match dscp 10`, which 4 such blocks have"),
+            "`A` lacks `match dscp af11`, which 4 such blocks have"
+        );
+        let text = "`random-detect dscp 18 40 80 10` and `dscp ef` in dscp-based";
+        assert_eq!(with_codepoint_names(text), text.replace("18", "af21"));
+    }
 }
