@@ -81,4 +81,4 @@ def test_one_cause_has_one_warning(tmp_path: Path) -> None:
     shaper = "NEW-LINE-10M\n class class-default\n  shape average "
     faulty = changed(files, ("core.cfg", f"{shaper}10000000", f"{shaper}100000"))
     rules = {rule for file, line, rule in found(tmp_path, faulty) if line == "shape average 100000"}
-    assert rules == {"network-policy-missing", "network-rate-name"}
+    assert rules == {"network-policy-missing", "network-circuit-rate-differs"}

@@ -25,6 +25,7 @@ perhop_lint::declare_rules! {
     NETWORK_MARK_UNMATCHED = "network-mark-unmatched" Warning;
     NETWORK_MTU_DIFFERS = "network-mtu-differs" Warning;
     NETWORK_NAMESAKE_DIFFERS = "network-namesake-differs" Warning;
+    NETWORK_NAME_CROSSED = "network-name-crossed" Warning;
     NETWORK_NEIGHBORS_MISSING = "network-neighbors-missing" Warning;
     NETWORK_NEIGHBOR_INCOMPLETE = "network-neighbor-incomplete" Warning;
     NETWORK_NEIGHBOR_VRF_DIFFERS = "network-neighbor-vrf-differs" Warning;
@@ -34,6 +35,7 @@ perhop_lint::declare_rules! {
     NETWORK_POLICY_MISSING = "network-policy-missing" Warning;
     NETWORK_PORT_DOWN = "network-port-down" Warning;
     NETWORK_PORT_INCOMPLETE = "network-port-incomplete" Warning;
+    NETWORK_PRIORITY_INVERTED = "network-priority-inverted" Warning;
     NETWORK_PROMISE_DIFFERS = "network-promise-differs" Warning;
     NETWORK_PROTOCOL_DENIED = "network-protocol-denied" Warning;
     NETWORK_QUEUE_DIFFERS = "network-queue-differs" Warning;

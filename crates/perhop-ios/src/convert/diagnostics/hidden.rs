@@ -137,8 +137,8 @@ impl Outer<'_> {
     }
 }
 
-/// Returns the classes of `policy` that match fields that are not copied to the outer header, except those that
-/// select an end of a tunnel at a port with a public address.
+/// Returns the classes of `policy` that match fields that are not copied to the outer header, except those
+/// that select an end of a tunnel at a port with a public address.
 fn with_inner_fields(policy: &Policy, is_public: bool) -> Vec<String> {
     let own = |class: &Class| match &class.condition {
         Condition::When(config)

@@ -27,9 +27,11 @@ mod negotiation;
 mod outline;
 mod packets;
 mod peers;
+mod priorities;
 mod protocols;
 mod rate_names;
 mod rates;
+mod ratios;
 mod reach;
 mod route_gaps;
 mod routes;
@@ -61,7 +63,7 @@ type Check = fn(&Snapshot, &mut Vec<NetworkFinding>);
 type CheckOfTreatments = fn(&Snapshot, &Treatments, &mut Vec<NetworkFinding>);
 
 /// The checks. Slow checks are first, so that no processor waits for them at the end.
-const CHECKS: [Check; 24] = [
+const CHECKS: [Check; 25] = [
     namesakes::check,
     routes::check,
     attachments::check,
@@ -76,6 +78,7 @@ const CHECKS: [Check; 24] = [
     negotiation::check,
     protocols::check,
     rate_names::check,
+    ratios::check,
     reach::check,
     settings::check,
     strays::check,
@@ -87,8 +90,15 @@ const CHECKS: [Check; 24] = [
     uncompared::check,
     uplinks::check,
 ];
-const CHECKS_OF_TREATMENTS: [CheckOfTreatments; 6] =
-    [frames::check, access_lists::check, marks::check, treatments::check, rates::check, class_marks::check];
+const CHECKS_OF_TREATMENTS: [CheckOfTreatments; 7] = [
+    frames::check,
+    access_lists::check,
+    marks::check,
+    treatments::check,
+    rates::check,
+    class_marks::check,
+    priorities::check,
+];
 
 impl Snapshot<'_> {
     /// Returns the findings of all rules about networks, sorted by file and line: one for each cause.

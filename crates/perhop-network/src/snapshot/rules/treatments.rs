@@ -54,8 +54,8 @@ pub(super) fn check(snapshot: &Snapshot, treatments: &Treatments, found: &mut Ve
         let has_namesake = |(id, own): &&(PortId, Treatment)| {
             snapshot.link_of(*id).is_none() && own.policy.classes.iter().any(|class| class.name == name)
         };
-        // Lower effort is at most best effort (RFC 8622 §1), so a policy may leave it to the default class. If
-        // the policy has the class, its criterion is missing.
+        // Lower effort is at most best effort (RFC 8622 §1), so a policy may leave it to the default class.
+        // If the policy has the class, its criterion is missing.
         let is_lower = |(_, own): &&(PortId, Treatment)| {
             let has_class = own.policy.classes.iter().any(|class| class.name == name);
             LOWER_EFFORT.contains(&dscp.value()) && own.kind == Kind::Rest && !has_class

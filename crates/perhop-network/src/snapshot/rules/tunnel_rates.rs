@@ -22,8 +22,8 @@ impl Part {
     }
 }
 
-/// Reports the only tunnel with a different ratio of its bandwidth to the bandwidth of its source. The tunnel of
-/// a hub has the rate of the site at the other end, so a tunnel whose ends agree is not reported.
+/// Reports the only tunnel with a different ratio of its bandwidth to the bandwidth of its source. The tunnel
+/// of a hub has the rate of the site at the other end, so a tunnel whose ends agree is not reported.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let parts: Vec<Part> = (0..snapshot.devices.len()).flat_map(|device| parts(snapshot, device)).collect();
     let peers: Peers<u64> = parts.iter().map(Part::thousandths).collect();

@@ -11,9 +11,12 @@ pub(super) mod braces;
 mod bundle_ends;
 mod bundle_members;
 mod bundle_modes;
+mod code_points;
 mod companions;
+mod control_planes;
 mod cos_marks;
 mod counterparts;
+mod crossed_names;
 mod default_routes;
 mod denying_lists;
 mod detection;
@@ -43,6 +46,7 @@ mod label_classes;
 mod label_ports;
 mod label_protocols;
 mod loopbacks;
+mod map_order;
 mod mark_names;
 mod match_kinds;
 mod neighbors;
@@ -53,6 +57,7 @@ mod path_preferences;
 mod port_namesakes;
 mod port_pairs;
 mod port_parts;
+mod port_protocols;
 mod port_queues;
 mod ppp_parts;
 mod prefix_effects;
@@ -64,9 +69,11 @@ mod queuing_shares;
 mod rate_digits;
 mod redistribution;
 mod reflectors;
+mod remaining_shares;
 mod rewrite_classes;
 mod rewrites;
 mod route_targets;
+mod scheduler_priorities;
 mod segment_lines;
 mod serial_groups;
 mod service;
@@ -196,4 +203,21 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     for check in CHECKS {
         check(snapshot, &trees, found);
     }
+    check_classes(snapshot, &trees, &devices, found);
+}
+
+/// Adds the findings about shares, priorities and marks of classes.
+fn check_classes(
+    snapshot: &Snapshot,
+    trees: &[Vec<Node>],
+    devices: &[Parts],
+    found: &mut Vec<NetworkFinding>,
+) {
+    code_points::check(snapshot, trees, found);
+    control_planes::check(snapshot, trees, devices, found);
+    crossed_names::check(snapshot, trees, devices, found);
+    map_order::check(snapshot, trees, found);
+    port_protocols::check(snapshot, devices, found);
+    remaining_shares::check(snapshot, trees, devices, found);
+    scheduler_priorities::check(snapshot, trees, found);
 }
