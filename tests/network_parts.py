@@ -340,7 +340,34 @@ router eigrp NET
     return files
 
 
+def encrypted() -> Files:
+    """Return two routers with an encrypted tunnel, and keys for both ends."""
+    return {
+        f"t{number}.cfg": f"""hostname t{number}
+crypto ikev2 keyring KEYS
+ peer far
+  address 203.0.113.{3 - number}
+  pre-shared-key secret
+crypto ikev2 profile IKE
+ authentication remote pre-share
+ authentication local pre-share
+ keyring local KEYS
+crypto ipsec profile VPN
+ set ikev2-profile IKE
+interface GigabitEthernet0/0
+ ip address 203.0.113.{number} 255.255.255.0
+interface Tunnel1
+ ip address 172.16.0.{number} 255.255.255.252
+ tunnel source GigabitEthernet0/0
+ tunnel destination 203.0.113.{3 - number}
+ tunnel protection ipsec profile VPN
+"""
+        for number in (1, 2)
+    }
+
+
 NETWORKS: dict[str, Files] = {
+    "encrypted": encrypted(),
     "campus": campus(),
     "spokes": spokes(),
     "borders": borders(),

@@ -208,6 +208,11 @@ FAULTS = {
         [("s11.cfg", "autonomous-system 7", "autonomous-system 8")],
         ("s11.cfg", "address-family ipv4 unicast autonomous-system 8", "network-neighbors-missing"),
     ),
+    "peer of a keyring": (
+        "encrypted",
+        [("t1.cfg", " peer far\n  address 203.0.113.2\n", " peer far\n  address 203.0.113.9\n")],
+        ("t1.cfg", "crypto ikev2 keyring KEYS", "network-key-differs"),
+    ),
     "hosts of a spoke": (
         "registered",
         [("s13.cfg", "  network 10.0.0.0\n", "")],

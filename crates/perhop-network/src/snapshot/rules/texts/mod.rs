@@ -42,6 +42,7 @@ mod instance_routes;
 mod instances;
 mod isis;
 mod isis_listed;
+mod keyring_peers;
 mod label_classes;
 mod label_ports;
 mod label_protocols;
@@ -108,7 +109,7 @@ use super::{NetworkFinding, Snapshot};
 type Check = fn(&Snapshot, &[Vec<Node>], &mut Vec<NetworkFinding>);
 
 /// The rules that need only the statements.
-const CHECKS: [Check; 36] = [
+const CHECKS: [Check; 37] = [
     access_vlans::check,
     addressless::check,
     block_sessions::check,
@@ -124,6 +125,7 @@ const CHECKS: [Check; 36] = [
     instance_routes::check,
     instances::check,
     isis_listed::check,
+    keyring_peers::check,
     label_protocols::check,
     loopbacks::check,
     nhrp_servers::check,
