@@ -329,13 +329,17 @@ fn check_demands(snapshot: &Snapshot, policy: &str, members: &[Member], found: &
                 let effect = "this device treats its packets differently from the other devices";
                 let rule = &rules::NETWORK_NAMESAKE_DIFFERS;
                 let finding = snapshot.finding(*device, rule, line, (message, effect.to_owned()));
-                let topic = if [CODEPOINT, LABELS].contains(&kind) { Topic::Mark } else { Topic::Rate };
                 // The line of the class lacks a demand and has no value.
-                let is_value = line != own.line;
-                found.push(if is_value { finding.about(topic, Precision::Comparison) } else { finding });
+                found.push(if line == own.line { finding } else { about_demand(finding, kind) });
             }
         }
     }
+}
+
+/// Adds the topic of a kind of demands to a finding.
+fn about_demand(finding: NetworkFinding, kind: &str) -> NetworkFinding {
+    let topic = if [CODEPOINT, LABELS].contains(&kind) { Topic::Mark } else { Topic::Rate };
+    finding.about(topic, Precision::Comparison)
 }
 
 /// Whether a demand writes a codepoint that differs from the codepoint of some packets of the class.
