@@ -4,53 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::NetworkFinding;
-
-/// The part of a line that a finding disputes. Findings about different parts of a line have different
-/// causes.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Topic {
-    /// The policy, or its direction, that a line attaches to a port.
-    Attachment,
-    /// The classes of these codepoints.
-    Classes(String),
-    /// The mark that a line writes.
-    Mark,
-    /// The queues for classes that a port or a shaper lacks.
-    Queues,
-    /// The rate that a line states.
-    Rate,
-    /// A setting of a port.
-    Setting(&'static str),
-    /// The tag of a sub-interface.
-    Tag,
-    /// A VLAN that a trunk lacks.
-    Vlan(u16),
-}
-
-/// The precision with which a finding describes its cause, from the least precise.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Precision {
-    /// Another function does not work because of the cause.
-    Effect,
-    /// The line differs from other lines, or from the other end.
-    Comparison,
-    /// The finding states the missing part or the expected value, or follows from the meaning of the line.
-    Exact,
-}
-
-/// A topic with the precision of the finding.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Cause {
-    topic: Topic,
-    precision: Precision,
-}
-
-impl NetworkFinding {
-    /// Adds the topic of the finding. Other findings about this topic of the line have the same cause.
-    pub(super) fn about(self, topic: Topic, precision: Precision) -> NetworkFinding {
-        NetworkFinding { cause: Some(Cause { topic, precision }), ..self }
-    }
-}
+use super::topics::Topic;
 
 /// Returns the findings with one finding for each topic of a line: the most severe and most precise one. Its
 /// effect names the rules of the other findings. `found` is sorted.
@@ -96,9 +50,10 @@ fn most_precise(mut found: Vec<NetworkFinding>) -> Option<NetworkFinding> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Precision, Topic, merged};
+    use super::merged;
     use crate::rules;
     use crate::snapshot::rules::NetworkFinding;
+    use crate::snapshot::rules::topics::{Precision, Topic};
     use perhop_lint::{Diagnostic, Rule};
 
     fn finding(rule: &'static Rule, line: usize, message: &str) -> NetworkFinding {

@@ -7,7 +7,7 @@ use perhop_device::{LineKind, Port};
 use perhop_lint::{Diagnostic, Rule};
 use serde::Serialize;
 
-use super::causes::Cause;
+use super::topics::{Cause, Precision, Topic};
 
 use crate::forwarding::addresses;
 use crate::snapshot::{Link, PortId, Snapshot};
@@ -28,6 +28,13 @@ pub struct NetworkFinding {
     /// The part of the line that the finding is about, if other findings can have the same cause.
     #[serde(skip)]
     pub(super) cause: Option<Cause>,
+}
+
+impl NetworkFinding {
+    /// Adds the topic of the finding. Other findings about this topic of the line have the same cause.
+    pub(super) fn about(self, topic: Topic, precision: Precision) -> NetworkFinding {
+        NetworkFinding { cause: Some(Cause { topic, precision }), ..self }
+    }
 }
 
 impl Snapshot<'_> {

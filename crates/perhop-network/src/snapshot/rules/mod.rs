@@ -40,6 +40,7 @@ mod settings;
 mod strays;
 mod subnets;
 mod texts;
+mod topics;
 mod treatment;
 mod treatments;
 pub(super) mod tree;
@@ -49,10 +50,11 @@ mod tunnels;
 mod uncompared;
 mod uplinks;
 
-use causes::{Precision, Topic, merged};
+use causes::merged;
 pub use finding::NetworkFinding;
 use finding::line_of_output;
 use rayon::prelude::*;
+use topics::{Precision, Topic};
 use treatment::Treatments;
 
 use super::{PortId, Snapshot};
