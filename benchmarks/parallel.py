@@ -20,8 +20,8 @@ from measuring import Taken, condition, machine, measure
 
 _PAGE = Path(__file__).parent.parent / "docs" / "scale.md"
 _BEGIN, _END = "<!-- measured by benchmarks/parallel.py -->", "<!-- end of the parallel measurement -->"
-# Kind, size, and simulated seconds. One thread takes about a second for the first three; perhop does not divide
-# networks that take less than half a second.
+# Kind, size, and simulated seconds. One thread takes about a second for the first three. perhop does not
+# divide networks that take less than half a second.
 _NETWORKS = (
     ("chain", 50, 100),
     ("topology", 500, 20),
@@ -50,8 +50,9 @@ def main() -> int:
     lines = [
         condition(arguments.rounds, machine()),
         "",
-        f"| network | simulated, s | one thread, ms | parts on one thread, ms | on {arguments.threads} threads, ms "
-        f"| speed-up | parts | rounds | work / span | speed-up on {_CORES} cores |",
+        "| network | simulated, s | one thread, ms | parts on one thread, ms "
+        f"| on {arguments.threads} threads, ms | speed-up | parts | rounds | work / span "
+        f"| speed-up on {_CORES} cores |",
         "|---|---:|---:|---:|---:|---:|---:|---:|---:|---|",
     ]
     for kind, size, seconds in _NETWORKS:
