@@ -27,15 +27,15 @@ pub(super) fn merged(found: Vec<NetworkFinding>) -> Vec<NetworkFinding> {
 
 /// Returns the first of the most precise findings, with the rules of the others in its effect.
 fn most_precise(mut found: Vec<NetworkFinding>) -> Option<NetworkFinding> {
-    let rank = |one: &NetworkFinding| {
-        (Reverse(one.diagnostic.severity), one.cause.as_ref().map(|cause| cause.precision))
+    let rank = |finding: &NetworkFinding| {
+        (Reverse(finding.diagnostic.severity), finding.cause.as_ref().map(|cause| cause.precision))
     };
     // `max_by_key` returns the last of equal findings.
-    let (place, _) = found.iter().enumerate().rev().max_by_key(|(_, one)| rank(one))?;
+    let (place, _) = found.iter().enumerate().rev().max_by_key(|(_, finding)| rank(finding))?;
     let mut first = found.swap_remove(place);
     let mut others: BTreeMap<&str, usize> = BTreeMap::new();
-    for one in &found {
-        *others.entry(one.diagnostic.rule.id).or_default() += 1;
+    for finding in &found {
+        *others.entry(finding.diagnostic.rule.id).or_default() += 1;
     }
     let words = others.into_iter().map(|(name, count)| match count {
         1 => name.to_owned(),
