@@ -73,9 +73,9 @@ pub fn moved(first: &Node, second: &Node, arrives: Option<&str>) -> Result<Vec<M
     let arrived = arriving(&mut space, number)?;
     let (from, to) = (first.sources(&mut space, arrived)?, second.sources(&mut space, arrived)?);
     let mut found = Vec::new();
-    for (before, one) in &from {
+    for (before, set) in &from {
         for (after, other) in to.iter().filter(|(after, _)| after != before) {
-            let both = space.and(*one, *other)?;
+            let both = space.and(*set, *other)?;
             // Packets that can reach both queues in both nodes, depending on meters, have not moved.
             let exchanged = space.and(set_of(&from, after.as_ref()), set_of(&to, before.as_ref()))?;
             let both = space.minus(both, exchanged)?;

@@ -167,16 +167,16 @@ impl<'a> FrontEnds<'a> {
         let recognized =
             |front_end: &&'a dyn FrontEnd| Some((front_end.recognize(text)?.certainty, *front_end));
         // Among equally certain front ends, the first in the list is chosen.
-        let best = self.others.iter().filter_map(recognized).reduce(
-            |best, one| {
-                if one.0 > best.0 { one } else { best }
-            },
-        );
+        let best = self
+            .others
+            .iter()
+            .filter_map(recognized)
+            .reduce(|best, candidate| if candidate.0 > best.0 { candidate } else { best });
         match best {
-            Some((Certainty::Certain, one)) => one,
-            Some((certainty, one)) => {
+            Some((Certainty::Certain, front_end)) => front_end,
+            Some((certainty, front_end)) => {
                 let own = self.fallback.recognize(text).map(|own| own.certainty);
-                if own < Some(certainty) { one } else { self.fallback }
+                if own < Some(certainty) { front_end } else { self.fallback }
             }
             None => self.fallback,
         }

@@ -215,7 +215,7 @@ impl<'s, 'f> Assembly<'s, 'f> {
                 let Some(router) = routers.get(node.as_str()) else { continue };
                 let Some(port) = self.port(end, router, written) else { continue };
                 let carried = self.carried(end, router);
-                let used = std::iter::once(port).chain(carried.iter().map(|one| one.port));
+                let used = std::iter::once(port).chain(carried.iter().map(|member| member.port));
                 for used in used.filter(|used| !taken.insert((node, &used.name))) {
                     let message = format!("two links use interface `{}` of `{node}`", used.name);
                     self.error(&end.path().join("name"), message, "an interface has only one link");

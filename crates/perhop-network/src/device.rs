@@ -344,7 +344,7 @@ impl<'a> NetworkDevice<'a> {
                     else {
                         continue;
                     };
-                    let is_known = found.iter().any(|one: &Neighbor| one.address == Some(*hop));
+                    let is_known = found.iter().any(|neighbor: &Neighbor| neighbor.address == Some(*hop));
                     if own.is_neighbor(*hop) && !is_known {
                         let (interface, subnet) = (port.name.clone(), subnet.clone());
                         found.push(Neighbor { interface, address: Some(*hop), subnet, line: route.line });
@@ -378,8 +378,8 @@ fn is_interface(port: &Port) -> bool {
 fn port_of(scenario: &Scenario, neighbor: &str, interface: Option<&InterfaceConfig>) -> Port {
     let policy = |name: Option<&String>| name.and_then(|name| scenario.policies.get(name)).cloned();
     Port {
-        input: policy(interface.and_then(|one| one.input.as_ref())).unwrap_or_default(),
-        output: policy(interface.and_then(|one| one.output.as_ref())).unwrap_or_default(),
+        input: policy(interface.and_then(|interface| interface.input.as_ref())).unwrap_or_default(),
+        output: policy(interface.and_then(|interface| interface.output.as_ref())).unwrap_or_default(),
         ..Port::new(neighbor, 0)
     }
 }

@@ -26,14 +26,14 @@ pub(crate) struct Finding {
 
 /// Returns the errors and warnings of a device, and a warning for its lines that are not simulated.
 pub(crate) fn findings(device: &DeviceModel) -> Vec<Finding> {
-    let serious = device.diagnostics.iter().filter(|one| one.diagnostic.severity != Severity::Note);
+    let serious = device.diagnostics.iter().filter(|located| located.diagnostic.severity != Severity::Note);
     let mut found: Vec<Finding> = serious
-        .map(|one| Finding {
-            rule: one.diagnostic.rule,
-            line: one.diagnostic.line,
-            interfaces: one.interfaces.clone(),
-            message: one.diagnostic.message.clone(),
-            help: one.diagnostic.router.clone(),
+        .map(|located| Finding {
+            rule: located.diagnostic.rule,
+            line: located.diagnostic.line,
+            interfaces: located.interfaces.clone(),
+            message: located.diagnostic.message.clone(),
+            help: located.diagnostic.router.clone(),
         })
         .collect();
     found.extend(not_simulated(&device.lines));

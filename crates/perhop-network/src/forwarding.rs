@@ -234,7 +234,7 @@ fn connected(port: &Port, address: InterfaceAddress) -> Candidate<'_> {
 /// Replaces `best` by `other` if `other` has a longer prefix, or the same prefix length and a smaller
 /// distance.
 fn choose<'a>(best: &mut Option<Candidate<'a>>, other: Candidate<'a>) {
-    let rank = |one: &Candidate| (one.length, std::cmp::Reverse(one.distance));
+    let rank = |candidate: &Candidate| (candidate.length, std::cmp::Reverse(candidate.distance));
     match best {
         Some(best) if rank(best) > rank(&other) => {}
         Some(best) if rank(best) == rank(&other) => {

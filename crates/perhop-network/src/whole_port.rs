@@ -46,13 +46,13 @@ pub fn has_classes(port: &Port) -> bool {
 pub fn whole_port(below: &Port, carried: &[CarriedPort]) -> Port {
     let mut output = PolicyConfig::default();
     let mut classes = Vec::new();
-    for one in carried {
-        let condition = destinations_of(*one, carried);
-        add_conditioners(&mut output, &one.port.name, &one.port.output, &condition);
-        classes.push(class_of(one.port, Some(condition)));
+    for member in carried {
+        let condition = destinations_of(*member, carried);
+        add_conditioners(&mut output, &member.port.name, &member.port.output, &condition);
+        classes.push(class_of(member.port, Some(condition)));
     }
     if has_output_policy(below) {
-        let theirs = carried.iter().flat_map(|one| one.destinations).copied().collect();
+        let theirs = carried.iter().flat_map(|member| member.destinations).copied().collect();
         let rest = MatchConfig { not: Some(Box::new(to(theirs))), ..MatchConfig::default() };
         add_conditioners(&mut output, &below.name, &below.output, &rest);
         classes.push(class_of(below, None));
@@ -61,7 +61,7 @@ pub fn whole_port(below: &Port, carried: &[CarriedPort]) -> Port {
         Some(root) => hierarchy(root, classes),
         None => QueueingConfig { scheduler: SchedulerConfig::Scfq, classes, ..QueueingConfig::default() },
     });
-    let first = carried.first().map_or(below, |one| one.port);
+    let first = carried.first().map_or(below, |member| member.port);
     output.overhead = first.output.overhead;
     let own = below.wire;
     let wire = Wire {
@@ -71,7 +71,7 @@ pub fn whole_port(below: &Port, carried: &[CarriedPort]) -> Port {
         adjust_mss: own.adjust_mss.or(first.wire.adjust_mss),
         ..own
     };
-    let addresses = carried.iter().flat_map(|one| &one.port.addresses);
+    let addresses = carried.iter().flat_map(|member| &member.port.addresses);
     let addresses = below.addresses.iter().chain(addresses).copied().collect();
     Port { output, wire, addresses, attachments: None, ..below.clone() }
 }
@@ -138,7 +138,8 @@ fn destinations_of(own: CarriedPort, carried: &[CarriedPort]) -> MatchConfig {
     let others = carried.iter().filter(|other| other.port.name != own.port.name);
     let others: Vec<Prefix> = others.flat_map(|other| other.destinations).copied().collect();
     let inside = |outer: &Prefix| -> Vec<Prefix> {
-        let is_inside = |one: &&Prefix| one.length() > outer.length() && outer.contains(one.address().into());
+        let is_inside =
+            |prefix: &&Prefix| prefix.length() > outer.length() && outer.contains(prefix.address().into());
         others.iter().filter(is_inside).copied().collect()
     };
     let (cut, whole): (Vec<Prefix>, Vec<Prefix>) =

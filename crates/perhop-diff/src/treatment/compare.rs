@@ -94,8 +94,8 @@ fn same_trees(
             let configs = [&sides[0].meter(*meter).config, &sides[1].meter(*other).config];
             same_value(configs[0], configs[1])
                 && colors.len() == second.len()
-                && colors.iter().zip(second).all(|((color, one), (other, two))| {
-                    color == other && same_trees(sides, [*one, *two], guarantees, schedulers)
+                && colors.iter().zip(second).all(|((color, first_tree), (other, second_tree))| {
+                    color == other && same_trees(sides, [*first_tree, *second_tree], guarantees, schedulers)
                 })
         }
         _ => false,
@@ -140,8 +140,8 @@ fn correspond(
         }
         (Tree::Metered { meter, colors }, Tree::Metered { meter: other, colors: second }) => {
             add(space, &mut common.meters, (*meter, *other), packets)?;
-            for ((_, one), (_, two)) in colors.iter().zip(second) {
-                correspond(space, sides, [*one, *two], packets, common)?;
+            for ((_, first_tree), (_, second_tree)) in colors.iter().zip(second) {
+                correspond(space, sides, [*first_tree, *second_tree], packets, common)?;
             }
         }
         _ => {}

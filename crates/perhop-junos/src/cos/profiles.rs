@@ -129,9 +129,9 @@ fn overhead(context: &mut Context, word: &Word) -> At<Overhead> {
     context.modeled(word.node);
     let mut found = Overhead::default();
     let mut is_bytes = false;
-    for one in context.flat(word.node) {
-        context.modeled(one.node);
-        match one.text.as_str() {
+    for option in context.flat(word.node) {
+        context.modeled(option.node);
+        match option.text.as_str() {
             "frame-mode" => {}
             "cell-mode" => found.is_cells = true,
             "bytes" => is_bytes = true,
@@ -139,7 +139,7 @@ fn overhead(context: &mut Context, word: &Word) -> At<Overhead> {
                 let bytes = text.parse::<i32>().ok().filter(|bytes| (-120..=124).contains(bytes));
                 match bytes {
                     Some(bytes) if is_bytes => found.bytes = (bytes + 3).div_euclid(4) * 4,
-                    _ => context.invalid(&one, "overhead-accounting"),
+                    _ => context.invalid(&option, "overhead-accounting"),
                 }
             }
         }

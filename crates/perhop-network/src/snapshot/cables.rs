@@ -48,7 +48,7 @@ impl Cables {
             remarks: Vec::new(),
         };
         let by_name: BTreeMap<String, usize> =
-            devices.iter().enumerate().map(|(place, one)| (one.name.to_lowercase(), place)).collect();
+            devices.iter().enumerate().map(|(place, device)| (device.name.to_lowercase(), place)).collect();
         let mut cabled = Vec::new();
         for cable in cables {
             let ends: Vec<Node> = cable.ends.iter().map(|end| node(devices, &by_name, end)).collect();
@@ -164,9 +164,9 @@ impl Cables {
         place
     }
 
-    fn join(&mut self, one: usize, other: usize) {
-        let (one, other) = (self.root(one), self.root(other));
-        let (first, second) = (one.min(other), one.max(other));
+    fn join(&mut self, group: usize, other: usize) {
+        let (group, other) = (self.root(group), self.root(other));
+        let (first, second) = (group.min(other), group.max(other));
         self.parents[second] = first;
     }
 }

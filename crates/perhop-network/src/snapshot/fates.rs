@@ -143,9 +143,9 @@ impl<'s, 'a> Fates<'s, 'a> {
         }
         let member = &self.snapshot.devices[id.device];
         let mut found: Vec<Effect> = Vec::new();
-        for one in conditioned(config, &self.interfaces[id.device], &packet)? {
+        for outcome in conditioned(config, &self.interfaces[id.device], &packet)? {
             let (mut before, mut change) = (packet.dscp, None);
-            for step in &one.steps {
+            for step in &outcome.steps {
                 let to = step.packet.dscp;
                 if to != before {
                     let lines = links.lines_of_conditioner(step.index).into_iter().filter(|line| *line > 0);
@@ -156,9 +156,10 @@ impl<'s, 'a> Fates<'s, 'a> {
                 }
                 before = to;
             }
-            let is_known = |known: &Effect| known.packet == one.packet && known.is_dropped == one.dropped;
+            let is_known =
+                |known: &Effect| known.packet == outcome.packet && known.is_dropped == outcome.dropped;
             if !found.iter().any(is_known) {
-                found.push(Effect { packet: one.packet, is_dropped: one.dropped, change });
+                found.push(Effect { packet: outcome.packet, is_dropped: outcome.dropped, change });
             }
         }
         let found: Rc<[Effect]> = found.into();
@@ -225,11 +226,11 @@ impl Toward<'_, '_, '_> {
                     },
                     Onward::Device(next) => {
                         let Some(further) = self.outcomes(*next, &output.packet)? else { return Ok(None) };
-                        found.extend(further.iter().map(|one| match (&one.change, change) {
+                        found.extend(further.iter().map(|fate| match (&fate.change, change) {
                             (None, Some(change)) => {
-                                ends(one.end.clone(), &Packet { dscp: one.dscp, ..*packet }, Some(change))
+                                ends(fate.end.clone(), &Packet { dscp: fate.dscp, ..*packet }, Some(change))
                             }
-                            _ => one.clone(),
+                            _ => fate.clone(),
                         }));
                         continue;
                     }
@@ -284,7 +285,7 @@ fn is_plain(port: &Port) -> bool {
 
 /// Whether a condition of a policy, or a condition inside that condition, has a property.
 fn looks_at(config: &PolicyConfig, property: &dyn Fn(&MatchConfig) -> bool) -> bool {
-    let mut conditions = config.conditioners.iter().filter_map(|one| one.matches.as_ref());
+    let mut conditions = config.conditioners.iter().filter_map(|conditioner| conditioner.matches.as_ref());
     conditions.any(|condition| has_property(condition, property))
         || config.queueing.as_ref().is_some_and(|queueing| queueing_looks_at(queueing, property))
 }

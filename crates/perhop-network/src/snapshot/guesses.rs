@@ -45,8 +45,12 @@ impl Snapshot<'_> {
     /// omitted, as are guesses whose ends contradict each other.
     pub fn guesses(&self) -> Vec<Guess> {
         let free = self.free_ports();
-        let names: BTreeMap<String, usize> =
-            self.devices.iter().enumerate().map(|(place, one)| (one.name.to_lowercase(), place)).collect();
+        let names: BTreeMap<String, usize> = self
+            .devices
+            .iter()
+            .enumerate()
+            .map(|(place, device)| (device.name.to_lowercase(), place))
+            .collect();
         let named: BTreeMap<PortId, Named> =
             free.iter().filter_map(|id| Some((*id, self.far_end(*id, &names)?))).collect();
         let mut found: BTreeMap<[PortId; 2], Vec<PortId>> = BTreeMap::new();

@@ -84,8 +84,9 @@ impl<'s, 'a> Wires<'s, 'a> {
         let is_segment = match wire {
             Wire::Lan(_) => hosts > 1,
             Wire::Link(link) => {
-                let is_parallel =
-                    || self.between.values().any(|links| links.iter().skip(1).any(|one| *one == link));
+                let is_parallel = || {
+                    self.between.values().any(|links| links.iter().skip(1).any(|further| *further == link))
+                };
                 self.snapshot.links[link].ends.len() > 2 || hosts > 0 || is_parallel()
             }
         };

@@ -122,7 +122,8 @@ impl<'a> Tracer<'a> {
             self.encrypt(&mut ways, port, encryption);
         }
         let outer = |packet: &Packet| {
-            let encryption = encryption.filter(|one| one.classified_by == ClassifiedHeader::Outer)?;
+            let encryption =
+                encryption.filter(|encryption| encryption.classified_by == ClassifiedHeader::Outer)?;
             encryption.encrypts.matches(&self.interfaces, packet).then(|| encrypted(packet, port, encryption))
         };
         let ways = self.condition(ways, &side, Some(&outer))?;

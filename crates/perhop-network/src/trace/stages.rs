@@ -107,7 +107,7 @@ impl<'a> Tracer<'a> {
             way.stages.extend(self.classes(side, &seen, way.visible));
             let config = labels::seen(side.config, way.visible);
             let found = conditioned(&config, &self.interfaces, &way.packet)?;
-            after.extend(found.into_iter().map(|one| self.conditioned_way(&way, side, one)));
+            after.extend(found.into_iter().map(|effect| self.conditioned_way(&way, side, effect)));
         }
         after.truncate(MOST_PATHS);
         Ok(after)
@@ -144,13 +144,13 @@ impl<'a> Tracer<'a> {
             return Vec::new();
         };
         let found = class_lines.matched(&policy.name, &self.interfaces, packet, visible);
-        let stage = |one: perhop_device::MatchedLines| Stage::Class {
+        let stage = |class: perhop_device::MatchedLines| Stage::Class {
             side: side.place,
             interface: side.port.name.clone(),
-            policy: one.policy,
-            class: one.class,
-            line: one.line,
-            criteria: self.lines(one.criteria),
+            policy: class.policy,
+            class: class.class,
+            line: class.line,
+            criteria: self.lines(class.criteria),
         };
         found.into_iter().map(stage).collect()
     }
@@ -174,7 +174,7 @@ impl<'a> Tracer<'a> {
                 self.not_looked_at
                     .insert(format!("the limits of the queues of {}: {reason}", side.port.name));
             }
-            let names = classes.iter().map(|one| one.class.name.as_str());
+            let names = classes.iter().map(|class| class.class.name.as_str());
             let tin = place.as_ref().and_then(|place| place.tin);
             let queue = names.chain(tin).collect::<Vec<_>>().join("/");
             let queue = (!queue.is_empty()).then_some(queue);

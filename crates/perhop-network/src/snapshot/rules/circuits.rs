@@ -133,7 +133,9 @@ fn check_limit(
     }
     let others = ports.iter().filter(|(other, _)| other.device == id.device && *other != id);
     let is_mixed_up = others.into_iter().any(|(other, rate)| {
-        limits(snapshot, *other).iter().any(|one| one.policy == limit.policy && one.fits(*rate))
+        limits(snapshot, *other)
+            .iter()
+            .any(|far_limit| far_limit.policy == limit.policy && far_limit.fits(*rate))
     });
     // A shaper below the rate of the circuit can be intended: it leaves room for other packets.
     if !is_mixed_up && limit.is_shaper && limit.rate < circuit {

@@ -78,8 +78,9 @@ fn check_frames(
         if sent.dscp != *dscp || keeps.contains(&value) {
             continue;
         }
-        let arrives = marked(*dscp, Field::Cos, value).and_then(|one| after(snapshot, receives, true, &one));
-        let worse = arrives.is_none_or(|one| treatments.kind(one.dscp) < *kind);
+        let arrives =
+            marked(*dscp, Field::Cos, value).and_then(|packet| after(snapshot, receives, true, &packet));
+        let worse = arrives.is_none_or(|packet| treatments.kind(packet.dscp) < *kind);
         let Some(own) = treatments.at(snapshot, sends, *dscp).filter(|_| worse) else { continue };
         let line = mark_line(own.class, Field::Cos).unwrap_or(own.class.line);
         if !seen.insert(line) {

@@ -94,7 +94,7 @@ fn report_address(
     found: &mut Vec<NetworkFinding>,
 ) {
     for [own, other] in [[first, second], [second, first]] {
-        let own_address = addresses(snapshot.port(own)).find(|one| one.address == address);
+        let own_address = addresses(snapshot.port(own)).find(|candidate| candidate.address == address);
         let line = own_address.map_or(snapshot.port(own).line, |address| address.line);
         let message = format!(
             "{} has the same address, {address}, as {}",

@@ -156,7 +156,7 @@ fn check_neighbors(snapshot: &Snapshot, own: PortId, other: PortId, found: &mut 
         let line = line.unwrap_or_else(|| line_without_part(snapshot.router(own.device), own.port, protocol));
         // A device without any process probably lacks the process of a protocol that runs on several links.
         let processes = &snapshot.router(own.device).forwarding.processes;
-        let runs = processes.iter().any(|one| one.protocol == protocol)
+        let runs = processes.iter().any(|process| process.protocol == protocol)
             || processes.is_empty() && links_with(snapshot, protocol) >= LEAST_LINKS;
         if !runs || theirs.passive.is_some() || has_unread_line(snapshot, own, protocol) {
             continue;

@@ -59,6 +59,6 @@ fn are_equal(list: &AccessList, other: &AccessList) -> bool {
 
 /// Generates the entries of `list` that `other` lacks.
 fn missing<'l>(list: &'l AccessList, other: &'l AccessList) -> impl Iterator<Item = &'l AccessEntry> {
-    let has = |entry: &AccessEntry| other.entries.iter().any(|one| parts(one) == parts(entry));
+    let has = |entry: &AccessEntry| other.entries.iter().any(|candidate| parts(candidate) == parts(entry));
     list.entries.iter().filter(move |entry| !has(entry))
 }

@@ -111,8 +111,10 @@ fn check_lists(
             continue;
         }
         let other = Packet { protocol: perhop_qos::packet::Protocol(253), ..packet };
-        let denies_all =
-            list.entries.iter().any(|one| Some(one.line) == entry && one.condition.matches(&names, &other));
+        let denies_all = list
+            .entries
+            .iter()
+            .any(|rule| Some(rule.line) == entry && rule.condition.matches(&names, &other));
         let line = entry.filter(|_| !denies_all).unwrap_or(list.line);
         let message = format!("access list {} of {} denies {what}", group.list, snapshot.port_name(id));
         let effect = "the router loses its neighbors, or no packet passes the tunnel".to_owned();

@@ -93,7 +93,7 @@ pub(super) fn key_of_type_7(place: usize) -> u8 {
 fn reveal_type_9(hidden: &str) -> Option<Vec<u8>> {
     let letters: Vec<char> = hidden.strip_prefix("$9$")?.chars().collect();
     let all: Vec<char> = FAMILIES_OF_9.iter().flat_map(|family| family.chars()).collect();
-    let place = |letter: char| all.iter().position(|one| *one == letter);
+    let place = |letter: char| all.iter().position(|candidate| *candidate == letter);
     let first = *letters.first()?;
     let family = FAMILIES_OF_9.iter().position(|family| family.contains(first))?;
     let mut rest = letters.get(1 + FAMILIES_OF_9.len() - 1 - family..)?;

@@ -326,7 +326,7 @@ fn check_far_hop(
 ) {
     let member = &snapshot.devices[device].device;
     let is_unknown = |protocol| matches!(protocol, RoutingProtocol::Eigrp | RoutingProtocol::Other);
-    let learns = member.router().forwarding.processes.iter().any(|one| is_unknown(one.protocol));
+    let learns = member.router().forwarding.processes.iter().any(|process| is_unknown(process.protocol));
     let is_known = match member.table().decide(route.vrf.as_deref(), hop) {
         Decision::Leaves(exit) => exit.prefix.is_none_or(|prefix| !prefix.ends_with("/0")),
         Decision::Unknown(_) => false,

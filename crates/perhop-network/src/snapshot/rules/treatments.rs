@@ -61,7 +61,9 @@ pub(super) fn check(snapshot: &Snapshot, treatments: &Treatments, found: &mut Ve
             LOWER_EFFORT.contains(&dscp.value()) && own.kind == Kind::Rest && !has_class
         };
         let worse = kinds.iter().filter(|(_, own)| own.kind < usual);
-        for (id, own) in worse.filter(|one| !has_namesake(one) && !is_lower(one)) {
+        for (id, own) in
+            worse.filter(|codepoint_class| !has_namesake(codepoint_class) && !is_lower(codepoint_class))
+        {
             let line = line_of_exception(snapshot, *id, own, &name);
             let key = (*id, line, own.kind, usual);
             exceptions.entry(key).or_insert_with(|| (Vec::new(), name.clone())).0.push(dscp);

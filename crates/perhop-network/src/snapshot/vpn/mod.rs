@@ -78,7 +78,7 @@ pub(super) fn routes(snapshot: &Snapshot) -> (Vec<(usize, Route)>, VpnRoutes) {
     }
     let (mut routes, mut origins) = (Vec::new(), VpnRoutes::new());
     for ((device, vrf, prefix), mut found) in candidates {
-        let only = found.pop().filter(|one| found.is_empty() && one.certainty == Certainty::Certain);
+        let only = found.pop().filter(|origin| found.is_empty() && origin.certainty == Certainty::Certain);
         // An unknown route must hide routes with shorter prefixes, because packets may follow it.
         let via = only.as_ref().map_or(RouteTarget::Learned, |own| RouteTarget::NextHop(own.next_hop));
         routes.push((
@@ -93,8 +93,8 @@ pub(super) fn routes(snapshot: &Snapshot) -> (Vec<(usize, Route)>, VpnRoutes) {
                 origin: RouteOrigin::Vpn,
             },
         ));
-        if let Some(one) = only {
-            origins.insert((device, vrf, prefix), one.route);
+        if let Some(origin) = only {
+            origins.insert((device, vrf, prefix), origin.route);
         }
     }
     (routes, origins)

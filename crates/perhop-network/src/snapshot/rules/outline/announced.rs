@@ -51,13 +51,15 @@ fn named(block: &Block) -> Named {
 
 /// Whether a named address is in the subnet, or a named network contains the subnet.
 fn covers(named: &Named, network: Ipv4Addr, mask: u32) -> bool {
-    let is_around = |(one, wildcard): &(Ipv4Addr, Option<Ipv4Addr>)| {
-        let length = 32 - one.to_bits().trailing_zeros().min(24);
+    let is_around = |(named_address, wildcard): &(Ipv4Addr, Option<Ipv4Addr>)| {
+        let length = 32 - named_address.to_bits().trailing_zeros().min(24);
         let by_address = u32::MAX.checked_shl(32 - length).unwrap_or(0);
-        // A field that begins with a one bit is a mask and not a wildcard.
+        // A field that begins with a named_address bit is a mask and not a wildcard.
         let written = wildcard.map(Ipv4Addr::to_bits).filter(|written| written.leading_zeros() > 0);
         let wide = written.map_or(by_address, |written| !written);
-        one.to_bits() & wide == network.to_bits() & wide && wide <= mask
+        named_address.to_bits() & wide == network.to_bits() & wide && wide <= mask
     };
-    named.iter().any(|one| one.0.to_bits() & mask == network.to_bits() || is_around(one))
+    named.iter().any(|named_address| {
+        named_address.0.to_bits() & mask == network.to_bits() || is_around(named_address)
+    })
 }

@@ -12,9 +12,9 @@ const LEAST: usize = 3;
 
 /// Reclassifies missing lines from decisive to unusual, if every class of the policy lacks a line.
 pub(super) fn weaken(blocks: &Blocks, found: &mut [Deviation]) {
-    let decisive = |one: &&mut Deviation| one.kind == DeviationKind::Decisive;
+    let decisive = |deviation: &&mut Deviation| deviation.kind == DeviationKind::Decisive;
     let at: BTreeSet<(usize, usize)> =
-        found.iter_mut().filter(decisive).map(|one| (one.device, one.line)).collect();
+        found.iter_mut().filter(decisive).map(|deviation| (deviation.device, deviation.line)).collect();
     // The classes of each policy of a device.
     let mut classes: BTreeMap<(usize, &str), Vec<&Block>> = BTreeMap::new();
     for (path, group) in blocks.by_path.iter().filter(|(path, _)| path.starts_with(POLICIES)) {
@@ -27,9 +27,9 @@ pub(super) fn weaken(blocks: &Blocks, found: &mut [Deviation]) {
     let designs = classes.into_values().filter(|all| all.len() >= LEAST && all.iter().all(lacks));
     let lines: BTreeSet<(usize, usize)> =
         designs.flatten().map(|block| (block.device, block.header.line)).collect();
-    for one in found.iter_mut().filter(decisive) {
-        if lines.contains(&(one.device, one.line)) {
-            one.kind = DeviationKind::Unusual;
+    for deviation in found.iter_mut().filter(decisive) {
+        if lines.contains(&(deviation.device, deviation.line)) {
+            deviation.kind = DeviationKind::Unusual;
         }
     }
 }

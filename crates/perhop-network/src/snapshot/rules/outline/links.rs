@@ -27,15 +27,15 @@ pub(super) fn weaken_agreed(blocks: &Blocks, links: &[Vec<End>], found: &mut [De
         let [first, second] = ends.as_slice() else { continue };
         for entry in &first.entries {
             let is_setting = !ATTACHED.contains(&entry.command()) || is_length(entry);
-            let theirs = second.entries_of(&entry.shape).find(|one| one.values == entry.values);
+            let theirs = second.entries_of(&entry.shape).find(|candidate| candidate.values == entry.values);
             if let Some(theirs) = theirs.filter(|_| is_setting && !entry.values.is_empty()) {
                 agreed.extend([(first.device, entry.line), (second.device, theirs.line)]);
             }
         }
     }
-    for one in found.iter_mut().filter(|one| one.kind == DeviationKind::Decisive) {
-        if agreed.contains(&(one.device, one.line)) {
-            one.kind = DeviationKind::Unusual;
+    for deviation in found.iter_mut().filter(|deviation| deviation.kind == DeviationKind::Decisive) {
+        if agreed.contains(&(deviation.device, deviation.line)) {
+            deviation.kind = DeviationKind::Unusual;
         }
     }
 }

@@ -24,9 +24,9 @@ pub(super) fn weaken(blocks: &Blocks, devices: &[Vec<Numbered>], found: &mut [De
             }
         }
     }
-    for one in found.iter_mut().filter(|one| one.kind == DeviationKind::Decisive) {
-        if lines.contains(&(one.device, one.line)) {
-            one.kind = DeviationKind::Unusual;
+    for deviation in found.iter_mut().filter(|deviation| deviation.kind == DeviationKind::Decisive) {
+        if lines.contains(&(deviation.device, deviation.line)) {
+            deviation.kind = DeviationKind::Unusual;
         }
     }
 }

@@ -108,31 +108,31 @@ fn check_places(
         let entry = broken.entry(odd).or_default().entry(place).or_insert_with(|| (0, words()));
         entry.0 += 1;
     };
-    for (first, one) in places.iter().enumerate() {
+    for (first, place) in places.iter().enumerate() {
         for (second, other) in places.iter().enumerate() {
             if first == second {
                 continue;
             }
             if first < second
-                && let Some(odd) = breaks_proportion(one, other)
+                && let Some(odd) = breaks_proportion(place, other)
             {
-                let (own, theirs) = (one.values[odd], other.values[odd]);
+                let (own, theirs) = (place.values[odd], other.values[odd]);
                 let words = || format!("{own} and {theirs} are not in the ratio of the other lines");
                 add(odd, first, &words);
                 add(odd, second, &words);
             }
             // The name of a hardware port, such as `Gi0/1`, is arbitrary, so it does not determine other
             // values.
-            let is_hardware = one.is_header && one.values[0].contains('/');
+            let is_hardware = place.is_header && place.values[0].contains('/');
             if is_hardware || other.is_header || !with_mappings {
                 continue;
             }
             let renamed =
                 |odd: usize, usual: &str| is_renamed(blocks[odd].device, other.values[odd], usual, devices);
             if let Some((odd, usual)) =
-                breaks_mapping(one, other).filter(|(odd, usual)| !renamed(*odd, usual))
+                breaks_mapping(place, other).filter(|(odd, usual)| !renamed(*odd, usual))
             {
-                let (own, theirs) = (one.values[odd], other.values[odd]);
+                let (own, theirs) = (place.values[odd], other.values[odd]);
                 let words = || format!("{own} occurs with {theirs} here, but with {usual} elsewhere");
                 add(odd, second, &words);
             }
@@ -162,11 +162,11 @@ fn check_places(
 }
 
 /// Returns the only block in which two numbers do not have the ratio that they have in all other blocks.
-fn breaks_proportion(one: &Place, other: &Place) -> Option<usize> {
-    let (own, theirs) = (one.numbers.as_ref()?, other.numbers.as_ref()?);
-    for first in 0..one.count {
+fn breaks_proportion(place: &Place, other: &Place) -> Option<usize> {
+    let (own, theirs) = (place.numbers.as_ref()?, other.numbers.as_ref()?);
+    for first in 0..place.count {
         for second in 0..other.count {
-            let both = own.chunks(one.count).zip(theirs.chunks(other.count));
+            let both = own.chunks(place.count).zip(theirs.chunks(other.count));
             let pairs: Vec<(u64, u64)> = both.map(|(a, b)| (a[first], b[second])).collect();
             if let Some(odd) = odd_proportion(&pairs) {
                 return Some(odd);
@@ -201,9 +201,9 @@ fn odd_proportion(pairs: &[(u64, u64)]) -> Option<usize> {
 
 /// Returns the only block in which a value occurs with another second value than in the other blocks, and the
 /// usual second value.
-fn breaks_mapping<'b>(one: &Place, other: &Place<'b>) -> Option<(usize, &'b str)> {
+fn breaks_mapping<'b>(place: &Place, other: &Place<'b>) -> Option<(usize, &'b str)> {
     let mut groups: BTreeMap<&str, BTreeMap<&'b str, Vec<usize>>> = BTreeMap::new();
-    for (block, (from, to)) in one.values.iter().zip(&other.values).enumerate() {
+    for (block, (from, to)) in place.values.iter().zip(&other.values).enumerate() {
         groups.entry(from).or_default().entry(to).or_default().push(block);
     }
     let mut odd = None;

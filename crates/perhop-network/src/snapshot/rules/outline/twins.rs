@@ -95,12 +95,14 @@ fn counterpart<'b>(block: &Block, group: &'b [Block], twin: usize) -> Option<&'b
 /// Reports the line that `block` lacks, if it is the only difference between an interface or process and the
 /// same block of the twin.
 fn report_missing(block: &Block, other: &Block, devices: &[Defined], found: &mut Vec<Deviation>) {
-    let lacks = |one: &Block, other: &Block| {
+    let lacks = |block: &Block, other: &Block| {
         let mut shapes: Vec<(usize, String)> = Vec::new();
         for (place, entry) in other.entries.iter().enumerate() {
             // Two blocks can have different values of a command, but not different numbers of lines with it.
-            let count = |block: &Block| block.entries.iter().filter(|one| one.shape == entry.shape).count();
-            if count(one) < count(other) && !shapes.iter().any(|(_, shape)| *shape == entry.shape) {
+            let count = |block: &Block| {
+                block.entries.iter().filter(|candidate| candidate.shape == entry.shape).count()
+            };
+            if count(block) < count(other) && !shapes.iter().any(|(_, shape)| *shape == entry.shape) {
                 shapes.push((place, entry.shape.clone()));
             }
         }
@@ -144,7 +146,8 @@ fn are_twins(first: &BTreeSet<&str>, second: &BTreeSet<&str>) -> bool {
 /// Reports a queueing command that only the second block has.
 fn report_lacking([own, other]: [&Block; 2], entry: &Entry, devices: &[Defined], found: &mut Vec<Deviation>) {
     let is_foreign = devices[own.device].is_foreign(entry.values.iter().map(String::as_str));
-    let has = |block: &Block, entry: &Entry| block.entries.iter().any(|one| one.text() == entry.text());
+    let has =
+        |block: &Block, entry: &Entry| block.entries.iter().any(|candidate| candidate.text() == entry.text());
     let differing = own.entries.iter().filter(|entry| !has(other, entry)).count()
         + other.entries.iter().filter(|entry| !has(own, entry)).count();
     let is_near = devices[own.device].has_near(entry) != devices[other.device].has_near(entry);
@@ -194,14 +197,14 @@ fn compare([own, other]: [&Block; 2], blocks: &Blocks, found: &mut Vec<Deviation
     let only: Vec<&Entry> = own.entries.iter().filter(|entry| !texts[1].contains(entry.text())).collect();
     let theirs: Vec<&Entry> = other.entries.iter().filter(|entry| !texts[0].contains(entry.text())).collect();
     for entry in only {
-        let is_counterpart = |one: &&&Entry| first_word(&one.shape) == first_word(&entry.shape);
+        let is_counterpart = |candidate: &&&Entry| first_word(&candidate.shape) == first_word(&entry.shape);
         let Some(instead) = theirs.iter().find(is_counterpart) else {
             report_lacking([other, own], entry, devices, found);
             continue;
         };
         // Two devices of one site have the same subnets. On devices of two sites, lines about the subnets of
         // a site can be exchanged, so such lines are not compared.
-        let near = |device: usize| [entry, instead].map(|one| devices[device].has_near(one));
+        let near = |device: usize| [entry, instead].map(|nearest| devices[device].has_near(nearest));
         let (here, there) = (near(own.device), near(other.device));
         let is_site = here != there || entry.values != instead.values && here.contains(&true);
         let is_same = entry.shape == instead.shape

@@ -111,7 +111,8 @@ fn is_of_other_task(block: &Block, entry: &Entry, others: &[&Block], forms: &[Fo
     let mut namesakes = all.filter(|other| other.device == block.device && !std::ptr::eq(*other, block));
     entry.command() == SWITCHPORT
         && others.iter().all(|other| other.description != block.description)
-        && namesakes.any(|other| other.entries_of(&entry.shape).any(|one| one.values == entry.values))
+        && namesakes
+            .any(|other| other.entries_of(&entry.shape).any(|candidate| candidate.values == entry.values))
 }
 
 /// Whether the values are similar numbers in a line whose numbers operators choose by experience.

@@ -13,8 +13,8 @@ type Line<'b> = (&'b str, &'b str);
 pub(super) fn weaken(blocks: &Blocks, found: &mut [Deviation]) {
     let at: BTreeSet<(usize, usize)> = found
         .iter()
-        .filter(|one| one.kind == DeviationKind::Decisive)
-        .map(|one| (one.device, one.line))
+        .filter(|deviation| deviation.kind == DeviationKind::Decisive)
+        .map(|deviation| (deviation.device, deviation.line))
         .collect();
     if at.is_empty() {
         return;
@@ -39,7 +39,8 @@ pub(super) fn weaken(blocks: &Blocks, found: &mut [Deviation]) {
         .filter(|(.., line)| devices[line].len() > 1)
         .map(|(device, line, _)| (device, line))
         .collect();
-    for one in found.iter_mut().filter(|one| shared.contains(&(one.device, one.line))) {
-        one.kind = one.kind.weakened();
+    for deviation in found.iter_mut().filter(|deviation| shared.contains(&(deviation.device, deviation.line)))
+    {
+        deviation.kind = deviation.kind.weakened();
     }
 }

@@ -58,7 +58,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
 /// Returns the kind of an interface that needs an address, and whether it has one.
 fn interface<'n, 't>(node: &'n Node<'t>) -> Option<(&'t str, &'n Node<'t>, bool)> {
     let ["interface", name, ..] = *node.words().as_slice() else { return None };
-    let letters = name.trim_end_matches(|one: char| !one.is_ascii_alphabetic());
+    let letters = name.trim_end_matches(|letter: char| !letter.is_ascii_alphabetic());
     let kind = match letters.to_ascii_lowercase().as_str() {
         // The switch uses VLAN 1 without an address by default.
         "vlan" if name.len() > letters.len() && &name[letters.len()..] != "1" => letters,

@@ -130,10 +130,10 @@ fn split(name: &str) -> impl Iterator<Item = &str> {
 
 /// Whether two names share a part, or a part of one begins with a part of the other.
 fn do_fit(class: &[String], object: &[String]) -> bool {
-    let begins = |one: &str, other: &str| other.len() >= LEAST_LETTERS && one.starts_with(other);
+    let begins = |word: &str, other: &str| other.len() >= LEAST_LETTERS && word.starts_with(other);
     class
         .iter()
-        .any(|one| object.iter().any(|other| one == other || begins(one, other) || begins(other, one)))
+        .any(|word| object.iter().any(|other| word == other || begins(word, other) || begins(other, word)))
 }
 
 #[cfg(test)]

@@ -69,7 +69,8 @@ fn learns(node: &Node) -> bool {
 /// Whether a static route begins with a text, in the block of IOS XR or NX-OS that the device model may lack.
 fn has_line(nodes: &[Node], start: &str) -> bool {
     nodes.iter().filter(|node| node.begins_with("router static")).flat_map(lines).any(|line| {
-        line.begins_with(start) && line.line.1.trim_start().starts_with(|one: char| one.is_ascii_digit())
+        line.begins_with(start)
+            && line.line.1.trim_start().starts_with(|letter: char| letter.is_ascii_digit())
     })
 }
 

@@ -59,7 +59,7 @@ fn missing(policy: &Node) -> Option<&'static str> {
         let parts = policy.inner.iter().map(|inner| (words(inner), inner));
         parts.into_iter().any(|(own, inner)| match own.as_slice() {
             [first, second, ..] => *first == part && *second == name,
-            [first] => *first == part && inner.inner.iter().any(|one| words(one).first() == Some(&name)),
+            [first] => *first == part && inner.inner.iter().any(|node| words(node).first() == Some(&name)),
             [] => false,
         })
     };
@@ -120,8 +120,10 @@ fn accepted<'t>(zones: &Node<'t>, name: &str) -> Option<(usize, BTreeSet<&'t str
         let of_zone = || zone.inner.iter().find(|inner| is_list(inner));
         let list = port.inner.iter().find(|inner| is_list(inner)).or_else(of_zone);
         let protocols = list.map_or_else(Vec::new, |list| inside(list, "protocols"));
-        let of_blocks =
-            protocols.iter().flat_map(|node| &node.inner).filter_map(|one| words(one).first().copied());
+        let of_blocks = protocols
+            .iter()
+            .flat_map(|node| &node.inner)
+            .filter_map(|protocol| words(protocol).first().copied());
         let of_lines = protocols.iter().filter_map(|node| words(node).get(1).copied());
         return Some((port.line.0, of_blocks.chain(of_lines).collect()));
     }

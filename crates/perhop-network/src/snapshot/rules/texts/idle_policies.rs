@@ -66,13 +66,13 @@ fn are_similar(name: &str, other: &str) -> bool {
         let upper = name.to_ascii_uppercase();
         upper
             .split(['-', '_'])
-            .map(|part| part.trim_start_matches(|one: char| one.is_ascii_digit()).to_owned())
+            .map(|part| part.trim_start_matches(|letter: char| letter.is_ascii_digit()).to_owned())
             .collect()
     };
     let (own, other) = (parts(name), parts(other));
     own.len() == other.len()
         && own.len() > 1
-        && own.iter().zip(&other).filter(|(one, two)| one != two).count() <= 1
+        && own.iter().zip(&other).filter(|(letter, other)| letter != other).count() <= 1
 }
 
 /// Returns the commands of a block with the number of each, without policies, descriptions and values.

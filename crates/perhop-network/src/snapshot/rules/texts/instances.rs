@@ -16,9 +16,9 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
                 options.inner.iter().any(|inner| words(inner).first() == Some(&"route-distinguisher-id"))
             });
             let all = instances.inner.iter();
-            incomplete.extend(all.filter_map(|one| {
-                let missing = missing_in_instance(one)?;
-                (missing != "route-distinguisher" || !has_distinguishers).then_some((one, missing))
+            incomplete.extend(all.filter_map(|instance| {
+                let missing = missing_in_instance(instance)?;
+                (missing != "route-distinguisher" || !has_distinguishers).then_some((instance, missing))
             }));
         }
         incomplete.extend(without_distinguisher(nodes).into_iter().map(|node| (node, "rd")));

@@ -133,7 +133,7 @@ fn neighbors(nodes: &[Node]) -> Vec<(IpAddr, usize)> {
     for group in bgp.iter().flat_map(|bgp| inside(bgp, "group")) {
         if group.inner.iter().any(|inner| words(inner) == ["type", "internal"]) {
             let own = inside(group, "neighbor").into_iter();
-            found.extend(own.filter_map(|one| Some((words(one).get(1)?.parse().ok()?, one.line.0))));
+            found.extend(own.filter_map(|node| Some((words(node).get(1)?.parse().ok()?, node.line.0))));
         }
     }
     found

@@ -236,7 +236,7 @@ fn add_process<'t>(found: &mut Kinds<'t>, roles: &Roles, device: usize, node: &N
             }
             let far = name.parse().ok().and_then(|address: IpAddr| roles.owners.get(&address)).copied();
             let reflect =
-                [Some(device), far].map(|one| one.is_some_and(|one| roles.reflectors.contains(&one)));
+                [Some(device), far].map(|end| end.is_some_and(|end| roles.reflectors.contains(&end)));
             let neighbor = Neighbor { device, far, address: name, line: *line, lines: all };
             found.entry((own, words.clone(), number, reflect)).or_default().push(neighbor);
         }

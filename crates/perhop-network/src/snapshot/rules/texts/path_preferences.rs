@@ -33,8 +33,8 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
         }
     }
     for neighbors in systems.values() {
-        let departing = only_best(neighbors, |one| one.preference.0);
-        let arriving = only_best(neighbors, |one| usize::MAX - one.added.0);
+        let departing = only_best(neighbors, |neighbor| neighbor.preference.0);
+        let arriving = only_best(neighbors, |neighbor| usize::MAX - neighbor.added.0);
         let (Some(departing), Some(arriving)) = (departing, arriving) else { continue };
         if std::ptr::eq(departing, arriving) {
             continue;
@@ -48,9 +48,9 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
             arriving.address
         );
         let effect = "packets return over another path with other queues and delays".to_owned();
-        let lines = neighbors.iter().flat_map(|one| {
-            let own = [one.preference.1, one.added.1];
-            own.into_iter().flatten().map(|line| (one.device, line))
+        let lines = neighbors.iter().flat_map(|neighbor| {
+            let own = [neighbor.preference.1, neighbor.added.1];
+            own.into_iter().flatten().map(|line| (neighbor.device, line))
         });
         for (device, line) in lines {
             let words = (message.clone(), effect.clone());
@@ -64,8 +64,8 @@ fn only_best<'n, 't, T: Ord>(
     neighbors: &'n [Neighbor<'t>],
     value: impl Fn(&Neighbor) -> T,
 ) -> Option<&'n Neighbor<'t>> {
-    let best = neighbors.iter().max_by_key(|one| value(one))?;
-    let count = neighbors.iter().filter(|one| value(one) == value(best)).count();
+    let best = neighbors.iter().max_by_key(|neighbor| value(neighbor))?;
+    let count = neighbors.iter().filter(|neighbor| value(neighbor) == value(best)).count();
     (count == 1).then_some(best)
 }
 

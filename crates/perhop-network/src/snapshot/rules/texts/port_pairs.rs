@@ -24,7 +24,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
         let all: Vec<Port> = nodes.iter().filter_map(port).collect();
         let mut kinds: BTreeMap<(&str, bool), Vec<&Port>> = BTreeMap::new();
         for port in &all {
-            let letters = port.name.trim_end_matches(|one: char| !one.is_alphabetic());
+            let letters = port.name.trim_end_matches(|letter: char| !letter.is_alphabetic());
             kinds.entry((letters, port.name.contains('.'))).or_default().push(port);
         }
         for own in kinds.values() {

@@ -34,7 +34,7 @@ fn of_lines(node: &Node) -> Vec<(usize, String)> {
         ["Ethernet", "GigE", "Port-channel", "Bundle-Ether"].iter().any(|kind| name.contains(kind));
     let has_address = node.inner.iter().any(|inner| {
         matches!(inner.words().as_slice(), ["ip" | "ipv4", "address", address, ..]
-            if address.starts_with(|one: char| one.is_ascii_digit()))
+            if address.starts_with(|letter: char| letter.is_ascii_digit()))
     });
     if is_ethernet && name.contains('.') && has_address && !has("encapsulation ") {
         found.push((node.line.0, "has an address, but no `encapsulation`".to_owned()));

@@ -75,7 +75,7 @@ fn without_queues<'t>(
 }
 
 fn is_without_queues(name: &str) -> bool {
-    let letters = name.trim_end_matches(|one: char| !one.is_ascii_alphabetic());
+    let letters = name.trim_end_matches(|letter: char| !letter.is_ascii_alphabetic());
     WITHOUT_QUEUES.contains(&letters)
 }
 

@@ -88,7 +88,7 @@ fn opposite<'t>(entries: &[Entry<'t>]) -> Option<(Entry<'t>, usize)> {
 /// Returns the denying entries after which no entry permits a route that they deny. A list that denies all
 /// routes at its end only writes the default.
 fn without_effect<'e, 't>(entries: &'e [Entry<'t>]) -> Vec<&'e Entry<'t>> {
-    let overlaps = |one: &Entry, other: &Entry| match (prefix(one.text), prefix(other.text)) {
+    let overlaps = |entry: &Entry, other: &Entry| match (prefix(entry.text), prefix(other.text)) {
         (Some((first, length)), Some((second, other))) => {
             let common = length.min(other);
             let mask = u32::MAX.checked_shl(32 - u32::from(common)).unwrap_or(0);

@@ -78,7 +78,9 @@ fn interfaces<'t>(nodes: &[Node<'t>]) -> Interfaces<'t> {
 fn outer_addresses<'t>(devices: &[Interfaces<'t>]) -> BTreeSet<&'t str> {
     let mut found = BTreeSet::new();
     for own in devices {
-        for source in own.values().filter(|tunnel| tunnel.profile.is_some()).filter_map(|one| one.source) {
+        for source in
+            own.values().filter(|tunnel| tunnel.profile.is_some()).filter_map(|tunnel| tunnel.source)
+        {
             found.extend(own.get(source).map_or(Some(source), |port| port.address));
         }
     }

@@ -80,7 +80,7 @@ fn check_uplinks(
     let own = &switches[device];
     // Whether the device at the other end of a trunk does not use the VLAN.
     let is_unused = |name: &str, vlan: u16| {
-        let ends = cables.iter().flat_map(|[one, other]| [(one, other), (other, one)]);
+        let ends = cables.iter().flat_map(|[end, other]| [(end, other), (other, end)]);
         let mut far = ends.filter(|(near, _)| near.device == device && snapshot.port(**near).name == name);
         far.any(|(_, far)| !switches[far.device].uses(vlan))
     };

@@ -31,7 +31,9 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
         numbers.dedup();
         for number in numbers {
             let own = |id: &PortId| {
-                all[id.device].iter().find(|one| one.number == *number && one.is_of(snapshot, *id))
+                all[id.device]
+                    .iter()
+                    .find(|process| process.number == *number && process.is_of(snapshot, *id))
             };
             let all_ends: Vec<(PortId, &Process)> =
                 ends.iter().filter_map(|id| Some((*id, own(id)?))).collect();
@@ -68,7 +70,7 @@ fn check_numbers(
         .filter_map(|id| {
             let mut own = all[id.device]
                 .iter()
-                .filter(|one| one.is_of(snapshot, *id) && obstacle(snapshot, *id, one).is_none());
+                .filter(|process| process.is_of(snapshot, *id) && obstacle(snapshot, *id, process).is_none());
             // A device with several processes may speak with the others in any of them.
             let process = own.next()?;
             own.next().is_none().then_some((*id, process))
