@@ -76,7 +76,7 @@ def test_one_cause_has_one_warning(tmp_path: Path) -> None:
     [finding] = [one for one in named[tmp_path / "core.cfg"] if one.severity != "note"]
     assert (finding.line, finding.rule) == (31, "network-policy-missing")
     assert "has no inner policy" in finding.message
-    assert "also found as network-policy-missing" in (finding.remedy or "")
+    assert "also found by this rule once more" in (finding.remedy or "")
     # A wrong rate at the same line is another cause.
     shaper = "NEW-LINE-10M\n class class-default\n  shape average "
     faulty = changed(files, ("core.cfg", f"{shaper}10000000", f"{shaper}100000"))

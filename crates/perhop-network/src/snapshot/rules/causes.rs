@@ -37,13 +37,16 @@ fn most_precise(mut found: Vec<NetworkFinding>) -> Option<NetworkFinding> {
     for finding in &found {
         *others.entry(finding.diagnostic.rule.id).or_default() += 1;
     }
-    let words = others.into_iter().map(|(name, count)| match count {
-        1 => name.to_owned(),
-        _ => format!("{name} ({count} times)"),
+    let own = first.diagnostic.rule.id;
+    let words = others.into_iter().map(|(name, count)| match (name == own, count) {
+        (true, 1) => "this rule once more".to_owned(),
+        (true, _) => format!("this rule {count} more times"),
+        (false, 1) => name.to_owned(),
+        (false, _) => format!("{name} ({count} times)"),
     });
     let words: Vec<String> = words.collect();
     if !words.is_empty() {
-        first.diagnostic.router = format!("{}; also found as {}", first.diagnostic.router, words.join(", "));
+        first.diagnostic.router = format!("{}; also found by {}", first.diagnostic.router, words.join(", "));
     }
     Some(first)
 }
@@ -79,7 +82,7 @@ mod tests {
         assert_eq!(kept[0].diagnostic.message, "no inner policy");
         assert_eq!(
             kept[0].diagnostic.router,
-            "effect; also found as network-policy-missing, network-shaper-above-policer"
+            "effect; also found by this rule once more, network-shaper-above-policer"
         );
     }
 
@@ -107,6 +110,6 @@ mod tests {
         };
         let kept = merged(vec![class("port 1"), class("port 2"), class("port 3")]);
         assert_eq!(kept[0].diagnostic.message, "port 1");
-        assert!(kept[0].diagnostic.router.ends_with("also found as network-class-missing (2 times)"));
+        assert!(kept[0].diagnostic.router.ends_with("also found by this rule 2 more times"));
     }
 }
