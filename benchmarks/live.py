@@ -135,8 +135,8 @@ class Cable:
         speed = "max" if rate is None else f"{rate:.0f}"
         command = [str(self._wire), "generate", "left0", str(length), speed, str(frames), *_CODEPOINTS]
         with self._start("left", command, self._processors[0]) as process:
-            said, _ = process.communicate()
-        return json.loads(said)
+            output, _ = process.communicate()
+        return json.loads(output)
 
     @contextmanager
     def copying(self) -> Iterator[dict[str, Any]]:
