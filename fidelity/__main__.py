@@ -83,7 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     else:
         save(kept, given.output)
     for part in found:
-        met = sum(one.met for one in part.comparisons)
+        met = sum(comparison.met for comparison in part.comparisons)
         sys.stdout.write(f"{part.title}: {met} of {len(part.comparisons)} met\n")
     return 0
 

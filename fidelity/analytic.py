@@ -159,8 +159,8 @@ def _sharing(
     results = simulate(timed, Effort(1, effort.scale))
     got = [of_class(results, name, "throughput_bps")[0] for name in codepoints]
     wanted = _filled(demands)
-    for weight, one, rate in zip(WEIGHTS, got, wanted, strict=True):
-        measured, reference = Value(100 * one / sum(got)), Value(100 * rate / sum(wanted))
+    for weight, obtained, rate in zip(WEIGHTS, got, wanted, strict=True):
+        measured, reference = Value(100 * obtained / sum(got)), Value(100 * rate / sum(wanted))
         source = "GPS: min(demand, part of what is left by weight)"
         yield Comparison(
             PEER, scheduler, case, f"share of weight {weight}", "%", reference, source, measured, SHARE
@@ -171,15 +171,15 @@ def _filled(demands: list[float]) -> list[float]:
     """Return the rates that generalized processor sharing gives classes with these demands, b/s."""
     got, waiting, left = dict.fromkeys(range(len(demands)), 0.0), set(range(len(demands))), LINK
     while waiting:
-        level = left / sum(WEIGHTS[one] for one in waiting)
-        content = {one for one in waiting if demands[one] <= level * WEIGHTS[one]}
-        for one in content or waiting:
-            got[one] = demands[one] if content else level * WEIGHTS[one]
+        level = left / sum(WEIGHTS[index] for index in waiting)
+        content = {index for index in waiting if demands[index] <= level * WEIGHTS[index]}
+        for index in content or waiting:
+            got[index] = demands[index] if content else level * WEIGHTS[index]
         if not content:
             break
-        left -= sum(demands[one] for one in content)
+        left -= sum(demands[index] for index in content)
         waiting -= content
-    return [got[one] for one in range(len(demands))]
+    return [got[index] for index in range(len(demands))]
 
 
 def _buckets(effort: Effort) -> Iterator[Comparison]:
@@ -211,8 +211,8 @@ def _buckets(effort: Effort) -> Iterator[Comparison]:
         counted: dict[str, int] = {}
         for color, packets in results.colors.select("color", "delivered_packets").iter_rows():
             counted[color] = counted.get(color, 0) + packets
-        for what, rate, burst, of in profiles[name]:
-            passed = length * sum(counted.get(color, 0) for color in of)
+        for what, rate, burst, passing in profiles[name]:
+            passed = length * sum(counted.get(color, 0) for color in passing)
             beyond = passed - rate / 8 * seconds
             yield Comparison(
                 PEER,
@@ -265,7 +265,7 @@ def _red(effort: Effort) -> Iterator[Comparison]:
         lost = [value / 100 for value in of_class(results, "all", "dropped_percent")]
         late = results.queues.filter(pl.col("time_s") > warmup)
         average = by_replication(late, lambda rows: mean_of(rows, "average"))
-        chances = [top * (one - least) / (most - least) for one in average]
+        chances = [top * (mean - least) / (most - least) for mean in average]
         measured = estimate([drops / p for drops, p in zip(lost, chances, strict=True)])
         p = sum(chances) / len(chances)
         case = f"{spacing}, overload of 5 %"

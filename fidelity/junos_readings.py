@@ -52,16 +52,18 @@ def port(case_id: str) -> dict[str, Any]:
     """Return the interface of a case as the configuration resolves, without a run."""
     case = CASES[case_id]
     report = json.loads(_core.check_router(case["configuration"], case["platform"]))
-    wrong = [one["message"] for one in report["diagnostics"] if one["severity"] == "error"]
+    wrong = [
+        diagnostic["message"] for diagnostic in report["diagnostics"] if diagnostic["severity"] == "error"
+    ]
     assert wrong == []
-    [found] = [one for one in report["router"]["ports"] if one["name"] == case["interface"]]
+    [found] = [interface for interface in report["router"]["ports"] if interface["name"] == case["interface"]]
     return dict(found)
 
 
 def classes(queueing: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the classes of a queueing and all classes inside them."""
     own = queueing["classes"]
-    return [*own, *(inner for one in own if one.get("queueing") for inner in classes(one["queueing"]))]
+    return [*own, *(inner for outer in own if outer.get("queueing") for inner in classes(outer["queueing"]))]
 
 
 def bits(text: str | None) -> float:
@@ -79,15 +81,17 @@ def configured(reading: Reading) -> float:
         return float(here["counted_bytes"]["queues"] + values["packet"])
     found = classes(here["output"]["queueing"])
     if values["class"] == "*" and values["field"] == "bytes":
-        return sum(size(limit(one)) for one in found)
+        return sum(size(limit(config)) for config in found)
     if values["class"] == "*":
-        sure = [one["share"] for one in found if one["share"].get("rate") != one["share"].get("ceil")]
+        sure = [
+            config["share"] for config in found if config["share"].get("rate") != config["share"].get("ceil")
+        ]
         return sum(bits(share.get("rate")) for share in sure) / float(values["whole"]) * 100
-    [one] = [one for one in found if one["name"] == values["class"]]
+    [config] = [candidate for candidate in found if candidate["name"] == values["class"]]
     if values["field"] == "shared_bytes":
-        memory, factor = here["output"]["queueing"]["memory"], one["buffer"]["shared-memory"]["alpha"]
+        memory, factor = here["output"]["queueing"]["memory"], config["buffer"]["shared-memory"]["alpha"]
         return float(memory["shared"] * memory["unit-bytes"] * factor / (1 + factor * values["queues"]))
-    share, bytes_ = one["share"], size(limit(one))
+    share, bytes_ = config["share"], size(limit(config))
     match values["field"]:
         case "rate_bps":
             return bits(share.get("rate"))
@@ -103,7 +107,7 @@ def configured(reading: Reading) -> float:
             return bytes_ * 8e6 / bits(share["rate"])
         case field:
             assert field == "drop_percent", field
-            return drop_percent(one["buffer"], values["fill"], values["precedence"])
+            return drop_percent(config["buffer"], values["fill"], values["precedence"])
 
 
 def limit(queue: dict[str, Any]) -> str:
@@ -117,15 +121,15 @@ def queue_number(reading: Reading) -> int:
 
     def objects(command: str, name: str | None = None) -> list[dict[str, Any]]:
         text = _core.print_configured(case["configuration"], command, name, case["platform"])
-        return [one["document"] for one in json.loads(text)["objects"]]
+        return [entry["document"] for entry in json.loads(text)["objects"]]
 
     [classes] = objects("class-of-service forwarding-class")
     name = values.get("class")
     if name is None:
         [classifier] = objects("class-of-service classifier", values["classifier"])
-        points = {one["code_point"]: one["forwarding_class"] for one in classifier["code_points"]}
+        points = {entry["code_point"]: entry["forwarding_class"] for entry in classifier["code_points"]}
         name = points[f"{values['dscp']:06b}"]
-    return int(next(one["queue"] for one in classes["classes"] if one["name"] == name))
+    return int(next(row["queue"] for row in classes["classes"] if row["name"] == name))
 
 
 def size(text: str) -> float:
@@ -148,18 +152,18 @@ def results(case_id: str) -> Results:
     scale = case["packet"] / case["counted"]
     traffic = [
         {
-            "name": one["name"],
+            "name": offer["name"],
             "from": "source",
             "to": "sink",
-            "dscp": one["dscp"],
+            "dscp": offer["dscp"],
             "source": {
                 "cbr": {
-                    "rate": f"{round(one['mbps'] * scale * 1e6)}b/s",
+                    "rate": f"{round(offer['mbps'] * scale * 1e6)}b/s",
                     "packet": {"ip": f"{case['packet']}B"},
                 }
             },
         }
-        for one in case["offered"]
+        for offer in case["offered"]
     ]
     configuration = {"text": case["configuration"], "platform": {"profile": case["platform"]}}
     lan, wan = case["other"], case["interface"]
@@ -202,7 +206,7 @@ def measured(reading: Reading) -> float:
     rows = {row["class"]: row for row in results(reading.case).classes.iter_rows(named=True)}
     rows = {name: row for name, row in rows.items() if values["class"] in ("", name)}
     mbps: float = sum(row["throughput_bps"] for row in rows.values()) / 1e6 / case["packet"] * case["counted"]
-    offered: float = sum(one["mbps"] for one in case["offered"] if one["name"] in rows)
+    offered: float = sum(offer["mbps"] for offer in case["offered"] if offer["name"] in rows)
     match values["field"]:
         case "mbps":
             return mbps

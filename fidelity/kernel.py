@@ -381,14 +381,14 @@ def _measure(case: Case, seconds: float) -> tuple[dict[str, float], float]:
     }
     if "rates" in case.quantities:
         sent = {number: during[f"1:{number}"]["bytes"] for number, _ in case.flows}
-        rates = {number: one * 8 / (ended - began) / 1000 for number, one in sent.items()}
+        rates = {number: sent_bytes * 8 / (ended - began) / 1000 for number, sent_bytes in sent.items()}
         return {f"rate of class {number}": rate for number, rate in rates.items()}, late_s
     queue = "2:" if "2:" in after else "1:"
     counted = during[queue]
     quantities = {
         "rate": counted["bytes"] * 8 / (ended - began) / 1000,
         "loss": 100 * counted["drops"] / (counted["packets"] + counted["drops"]),
-        "queue": sum(one[queue]["waiting"] for one in waiting) / len(waiting),
+        "queue": sum(sample[queue]["waiting"] for sample in waiting) / len(waiting),
     }
     return quantities, late_s
 
@@ -412,10 +412,10 @@ def _by_perhop(case: Case, seconds: float, effort: Effort) -> dict[str, list[flo
     results = simulate(scenario, effort)
     rates = {number: of_class(results, f"class {number}", "throughput_bps") for number, _ in case.flows}
     if "rates" in case.quantities:
-        return {f"rate of class {number}": [one / 1000 for one in got] for number, got in rates.items()}
+        return {f"rate of class {number}": [rate / 1000 for rate in got] for number, got in rates.items()}
     late = results.queues.filter(pl.col("time_s") > WARMUP_S)
     return {
-        "rate": [one / 1000 for one in rates[0]],
+        "rate": [rate / 1000 for rate in rates[0]],
         "loss": of_class(results, "class 0", "dropped_percent"),
         "queue": by_replication(late, lambda rows: mean_of(rows, "packets")),
     }

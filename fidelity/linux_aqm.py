@@ -58,7 +58,7 @@ class Case:
 
     def figure(self, metric: str) -> Published:
         """Return the figure of a metric."""
-        return next(one for one in self.figures if one.metric == metric)
+        return next(figure for figure in self.figures if figure.metric == metric)
 
 
 @cache

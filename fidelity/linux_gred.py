@@ -141,7 +141,7 @@ def simulated(case: Mapping[str, Any], effort: Effort) -> Rows:
         rows["TCP"] = _goodput(results, "tcp#")
         udp = results.flows.filter(pl.col("flow") == "udp")
         rows["UDP"] = by_replication(
-            udp, lambda of: math.fsum(of["throughput_bps"]) / 1000 * UDP_PAYLOAD / UDP_IP
+            udp, lambda group: math.fsum(group["throughput_bps"]) / 1000 * UDP_PAYLOAD / UDP_IP
         )
     return rows
 
@@ -152,7 +152,7 @@ def _dropped(rows: pl.DataFrame) -> float:
 
 def _goodput(results: Results, prefix: str) -> list[float]:
     rows = results.tcp.filter(pl.col("flow").cast(pl.String).str.starts_with(prefix))
-    return by_replication(rows, lambda of: math.fsum(of["goodput_bps"]) / 1000)
+    return by_replication(rows, lambda group: math.fsum(group["goodput_bps"]) / 1000)
 
 
 def compare(effort: Effort) -> Iterator[Comparison]:

@@ -49,7 +49,7 @@ def samples(case: Mapping[str, Any]) -> tuple[list[int], list[int]]:
     windows = [int(word) for word in case["window"].split()]
     first, fine = round(case["first_s"] * 1000), round(FINE_UNTIL_S * 1000)
     times = list(range(first, fine + 1, 10))
-    times += [fine + 100 * one for one in range(1, len(windows) - len(times) + 1)]
+    times += [fine + 100 * step for step in range(1, len(windows) - len(times) + 1)]
     return times, windows
 
 

@@ -126,8 +126,8 @@ def measured(case: Case, results: Results) -> dict[str, list[float]]:
             for number, own in zip(FLOWS, case.delays_ms, strict=True)
         ]
         found["queue delay, mean"].append(_mean(waits))
-        for number, one in zip(FLOWS, each, strict=True):
-            found.setdefault(f"share of flow {number}", []).append(100 * one / math.fsum(each))
+        for number, goodput in zip(FLOWS, each, strict=True):
+            found.setdefault(f"share of flow {number}", []).append(100 * goodput / math.fsum(each))
     return found
 
 

@@ -36,8 +36,8 @@ class Namespace:
         quiet = "echo 1 > /proc/sys/net/ipv6/conf/all/disable_ipv6; echo; exec sleep infinity"
         self._holder = subprocess.Popen(["unshare", "--net", "sh", "-c", quiet], stdout=subprocess.PIPE)
         assert self._holder.stdout is not None
-        with self._holder.stdout as said:
-            said.readline()
+        with self._holder.stdout as output:
+            output.readline()
 
     def wire(self) -> None:
         """Connect near0 with far0; datagrams to 10.9.0.2 leave via near0 and end behind far0."""

@@ -239,7 +239,7 @@ def _study(rate: str, effort: Effort, *, plain: bool) -> Iterator[Comparison]:
 
     def each(kind: str) -> list[float]:
         rows = flows.filter(pl.col("class") == kind)
-        return by_replication(rows, lambda of: mean_of(of, "throughput_bps") / 1000)
+        return by_replication(rows, lambda group: mean_of(group, "throughput_bps") / 1000)
 
     own = [list(row) for row in zip(each("tcp"), each("udp"), strict=True)]
     sink, wait = ("TCPSink", "true") if plain else ("TCPSink/DelAck", "false")

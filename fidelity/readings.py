@@ -71,9 +71,11 @@ def port(case_id: str) -> dict[str, Any]:
     """Return the interface of a case as the configuration resolves, without a run."""
     case = CASES[case_id]
     report = json.loads(_core.check_router(case["configuration"], case.get("platform")))
-    wrong = [one["message"] for one in report["diagnostics"] if one["severity"] == "error"]
+    wrong = [
+        diagnostic["message"] for diagnostic in report["diagnostics"] if diagnostic["severity"] == "error"
+    ]
     assert wrong == []
-    [found] = [one for one in report["router"]["ports"] if one["name"] == case["interface"]]
+    [found] = [interface for interface in report["router"]["ports"] if interface["name"] == case["interface"]]
     return dict(found)
 
 
@@ -105,7 +107,7 @@ def results(case_id: str) -> Results:
                 {"between": ["far", "sink"], "rate": "100Gb/s"},
                 {"between": ["far", "second"], "rate": "100Gb/s"},
             ],
-            "traffic": [{"from": "source", "to": "sink", **one} for one in case["traffic"]],
+            "traffic": [{"from": "source", "to": "sink", **entry} for entry in case["traffic"]],
             "measure": {"warmup": case["warmup"]},
         }
     )
@@ -133,10 +135,10 @@ def at(value: Any, path: str) -> Any:  # noqa: ANN401 - any JSON
 
 def class_at(found: dict[str, Any] | None, path: str) -> dict[str, Any]:
     """Return a class by the names of the classes around it and its own."""
-    one: dict[str, Any] = {"policy": found}
+    node: dict[str, Any] = {"policy": found}
     for name in path.split("/"):
-        [one] = [inside for inside in one["policy"]["classes"] if inside["name"] == name]
-    return one
+        [node] = [inside for inside in node["policy"]["classes"] if inside["name"] == name]
+    return node
 
 
 def siblings(found: dict[str, Any], path: str) -> list[dict[str, Any]]:
@@ -181,8 +183,8 @@ def of_class(reading: Reading) -> Any:  # noqa: ANN401 - a number or a text
     values = reading.values
     side = values.get("side", CASES[reading.case].get("side", "output"))
     found = policy(reading.case, side, values.get("after_s"))
-    one = class_at(found, values["class"])
-    counters = one["counters"]
+    shown_class = class_at(found, values["class"])
+    counters = shown_class["counters"]
     computed: dict[str, Callable[[], float]] = {
         "share_of_output": lambda: (
             counters["queue"]["output"]["bytes"]
@@ -203,7 +205,7 @@ def of_class(reading: Reading) -> Any:  # noqa: ANN401 - a number or a text
     }
     if values["field"] in computed:
         return computed[values["field"]]()
-    number = at(one, values["field"])
+    number = at(shown_class, values["field"])
     # The run and the router's test differ in length, so shares of the total are compared.
     if "whole" in values and values["field"].endswith((".bytes", ".packets")):
         key, parts = values["field"].rpartition(".")[::2]
@@ -216,7 +218,7 @@ def whole_of(found: dict[str, Any], path: str, key: str, part: str) -> float:
     if key.startswith("counters.police."):
         colors = class_at(found, path)["counters"]["police"].values()
         return math.fsum(color[part] for color in colors)
-    return math.fsum(at(one, key)[part] for one in siblings(found, path))
+    return math.fsum(at(sibling, key)[part] for sibling in siblings(found, path))
 
 
 def found_by_perhop(reading: Reading) -> list[Any]:

@@ -38,9 +38,11 @@ def reason(algorithm: str, source: str, quote: str = "") -> Reason:
 
     """
     found = [
-        one
-        for one in _deviations()
-        if one["algorithm"] == algorithm and source in one["source"] and quote in one["quote"]
+        deviation
+        for deviation in _deviations()
+        if deviation["algorithm"] == algorithm
+        and source in deviation["source"]
+        and quote in deviation["quote"]
     ]
     if len(found) != 1:
         raise LookupError(f"{len(found)} deviations of {algorithm} from {source!r} in place of one")

@@ -78,7 +78,7 @@ class Record:
 def record(parts: Sequence[Part]) -> Record:
     """Return all comparisons as rows."""
     peers = [Peer(part.peer, part.title, part.about, dict(part.skipped)) for part in parts]
-    return Record(peers, [_row(one) for part in parts for one in part.comparisons])
+    return Record(peers, [_row(comparison) for part in parts for comparison in part.comparisons])
 
 
 def write(kept: Record, folder: Path = FOLDER) -> None:
@@ -109,25 +109,27 @@ def read(folder: Path = FOLDER) -> Record:
     return Record([Peer(**peer) for peer in peers], rows)
 
 
-def _row(one: Comparison) -> Row:
-    times = "" if one.met or math.isinf(one.times_allowed) else f"{one.times_allowed:.2g}"
-    why = f"{one.reason.sentence} ({one.reason.source})" if one.reason else UNKNOWN
+def _row(comparison: Comparison) -> Row:
+    times = (
+        "" if comparison.met or math.isinf(comparison.times_allowed) else f"{comparison.times_allowed:.2g}"
+    )
+    why = f"{comparison.reason.sentence} ({comparison.reason.source})" if comparison.reason else UNKNOWN
     return Row(
-        peer=one.peer,
-        compared=one.name,
-        case=one.case,
-        quantity=one.quantity,
-        unit=one.unit,
-        reference=plain(one.reference.mean),
-        reference_half=plain(one.reference.half) if one.reference.half else "",
-        perhop=plain(one.measured.mean),
-        perhop_half=plain(one.measured.half) if one.measured.half else "",
-        allowed=plain(one.allowed),
-        rule=str(one.rule),
-        verdict=MET if one.met else MISSED,
+        peer=comparison.peer,
+        compared=comparison.name,
+        case=comparison.case,
+        quantity=comparison.quantity,
+        unit=comparison.unit,
+        reference=plain(comparison.reference.mean),
+        reference_half=plain(comparison.reference.half) if comparison.reference.half else "",
+        perhop=plain(comparison.measured.mean),
+        perhop_half=plain(comparison.measured.half) if comparison.measured.half else "",
+        allowed=plain(comparison.allowed),
+        rule=str(comparison.rule),
+        verdict=MET if comparison.met else MISSED,
         times_allowed=times,
-        source=one.source,
-        reason="" if one.met else why,
+        source=comparison.source,
+        reason="" if comparison.met else why,
     )
 
 

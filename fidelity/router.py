@@ -59,8 +59,8 @@ def compare_shown() -> Iterator[Comparison]:
     for reading in READINGS:
         if isinstance(reading.values["value"], str):
             continue
-        found = [float(one) for one in found_by_perhop(reading)]
-        yield _shown(reading, max(found, key=lambda one: abs(one - reading.wanted)))
+        found = [float(text) for text in found_by_perhop(reading)]
+        yield _shown(reading, max(found, key=lambda number: abs(number - reading.wanted)))
 
 
 def _shown(reading: Reading, found: float) -> Comparison:
@@ -95,6 +95,10 @@ def part(effort: Effort) -> Part:
 
 def _distances(found: Sequence[Comparison]) -> str:
     """Count the delays that were read off plots by their distance in reading errors."""
-    read = [one.distance / one.rule.absolute for one in found if one.rule.what == READ]
-    near = ", ".join(f"{sum(one <= limit for one in read)} within {limit}" for limit in (1, 2, 5, 10))
+    read = [
+        comparison.distance / comparison.rule.absolute for comparison in found if comparison.rule.what == READ
+    ]
+    near = ", ".join(
+        f"{sum(distance <= limit for distance in read)} within {limit}" for limit in (1, 2, 5, 10)
+    )
     return f"Of {len(read)} delays, by the number of reading errors: {near}."

@@ -41,7 +41,7 @@ def one_link(name: str, rate: str, queueing: dict[str, Any], traffic: list[dict[
         "hosts": {"a": {}, "b": {}},
         "links": [{"between": ["a", "b"], "rate": rate, "interfaces": {"a": {"output": "queue"}}}],
         "policies": {"queue": {"queueing": queueing}},
-        "traffic": [{"from": "a", "to": "b", **one} for one in traffic],
+        "traffic": [{"from": "a", "to": "b", **entry} for entry in traffic],
     }
 
 

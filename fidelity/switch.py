@@ -25,7 +25,7 @@ PEER = "switch"
 FILE = Path(__file__).parents[1] / "tests" / "readings" / "switches.toml"
 _READ = tomllib.loads(FILE.read_text(encoding="utf-8"))
 CASES = {case["id"]: case for case in _READ["case"]}
-LEFT_OUT = {one["what"]: one["why"] for one in _READ["left-out"]}
+LEFT_OUT = {entry["what"]: entry["why"] for entry in _READ["left-out"]}
 
 
 def compare() -> Iterator[Comparison]:
