@@ -173,7 +173,7 @@ class Checker:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text, encoding="utf-8")
         self._of_files = {name: self._check_file(name) for name in texts}
-        self._healthy = Counter(_identity(name, one) for name, one in self._check(self._of_files))
+        self._healthy = Counter(_identity(name, finding) for name, finding in self._check(self._of_files))
 
     def judge(self, change: Change) -> Change:
         """Check the network with a change, and set its outcome."""
@@ -188,26 +188,30 @@ class Checker:
         finally:
             path.write_text(self._texts[change.file], encoding="utf-8")
         change.outcome = outcome(change, new)
-        change.findings = [f"{name}:{one.line} {one.rule}: {one.message}" for name, one in new]
+        change.findings = [
+            f"{name}:{finding.line} {finding.rule}: {finding.message}" for name, finding in new
+        ]
         return change
 
     def _check_file(self, name: str) -> list[Finding]:
-        return [one for one in check_file(self._folder / name).findings if one.severity in SERIOUS]
+        return [
+            finding for finding in check_file(self._folder / name).findings if finding.severity in SERIOUS
+        ]
 
     def _check(self, of_files: dict[str, list[Finding]]) -> Iterator[tuple[str, Finding]]:
         between = between_devices([self._folder], [self._folder / name for name in self._texts]).findings
         for name, own in of_files.items():
             both = [*own, *between.get(self._folder / name, [])]
-            yield from ((name, one) for one in both if one.severity in SERIOUS)
+            yield from ((name, finding) for finding in both if finding.severity in SERIOUS)
 
     def _new(self, found: Iterable[tuple[str, Finding]]) -> list[tuple[str, Finding]]:
         known, new = Counter(self._healthy), []
-        for name, one in found:
-            identity = _identity(name, one)
+        for name, finding in found:
+            identity = _identity(name, finding)
             if known[identity] > 0:
                 known[identity] -= 1
             else:
-                new.append((name, one))
+                new.append((name, finding))
         return new
 
 
@@ -228,7 +232,7 @@ def outcome(change: Change, new: list[tuple[str, Finding]]) -> str:
     """Return whether new findings report a change: `reported`, `elsewhere` or `missed`."""
     lines = {*range(change.first, change.last + 1), *change.headers}
     accepted = {(Path(change.file).name, line) for line in lines}
-    if any(places(name, one) & accepted for name, one in new):
+    if any(places(name, finding) & accepted for name, finding in new):
         return "reported"
     return "elsewhere" if new else "missed"
 
