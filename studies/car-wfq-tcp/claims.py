@@ -48,7 +48,7 @@ def udp_starves(outcome: Outcome) -> Verdict:
 
 def many_streams(outcome: Outcome) -> Verdict:
     """Judge the ratio of marked to unmarked TCP, and whether marked TCP has its guarantee."""
-    one, ten, against_one = (
+    one_to_one, ten, against_one = (
         ratio(outcome, priority, background)
         for priority, background in (("1", "1"), ("10", "10"), ("10", "1"))
     )
@@ -60,11 +60,11 @@ def many_streams(outcome: Outcome) -> Verdict:
     split = [outcome.figure("scenario-2", metric, **rows) for metric in ("priority_mbps", "background_mbps")]
     parts = {
         "the guarantee enforced with 10 streams only": alone < GUARANTEE / NEAR <= min(many),
-        "1 against 1 even with 0.8 Mb/s each": 1 / NEAR <= one <= NEAR and all(map(agrees, split)),
+        "1 against 1 even with 0.8 Mb/s each": 1 / NEAR <= one_to_one <= NEAR and all(map(agrees, split)),
         "10 against 10 about 2:1": ABOUT / NEAR <= ten <= ABOUT * NEAR,
         "10 against 1 more than 10:1": against_one > MORE_THAN,
     }
-    evidence = f"1 to 1: {one:.2f}; 10 to 10: {ten:.2f}; 10 to 1: {against_one:.2f};"
+    evidence = f"1 to 1: {one_to_one:.2f}; 10 to 10: {ten:.2f}; 10 to 1: {against_one:.2f};"
     evidence += f" marked {series([alone, *many])} Mb/s of {GUARANTEE:.2f}"
     return judged(parts, evidence)
 

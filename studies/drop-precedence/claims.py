@@ -33,11 +33,14 @@ def two_suffice(outcome: Outcome) -> Verdict:
     least, steps = dict.fromkeys(UDP_RATES, float("inf")), []
     for marker, rate, cir in product(MARKERS, UDP_RATES, CIRS):
         none = row(outcome, f"{marker}:none", rate, "none")
-        two, three = row(outcome, f"{marker}:2dp", rate, cir), row(outcome, f"{marker}:3dp", rate, cir)
-        fair &= two[1] >= none[1] + RADICAL_FAIRNESS
-        third &= near(two, three)
-        least[rate] = min(least[rate], two[0] / none[0])
-        path = " → ".join(f"{row[1]:.2f}" for row in (none, two, three))
+        two_precedences, three = (
+            row(outcome, f"{marker}:2dp", rate, cir),
+            row(outcome, f"{marker}:3dp", rate, cir),
+        )
+        fair &= two_precedences[1] >= none[1] + RADICAL_FAIRNESS
+        third &= near(two_precedences, three)
+        least[rate] = min(least[rate], two_precedences[0] / none[0])
+        path = " → ".join(f"{row[1]:.2f}" for row in (none, two_precedences, three))
         steps.append(f"{MARKERS[marker]} {rate} {cir}: {path}")
     parts = {
         **{

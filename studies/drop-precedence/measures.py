@@ -51,11 +51,11 @@ def jain(throughputs: list[float]) -> float:
     )
 
 
-def each(results: Results, of: Callable[[list[float], list[float]], float]) -> list[float]:
-    """Return the result of `of` for the throughputs of TCP and of UDP flows, kb/s, in each replication."""
+def each(results: Results, compute: Callable[[list[float], list[float]], float]) -> list[float]:
+    """Return the result of `compute` for the throughputs of TCP and UDP flows, kb/s, in each replication."""
     flows = results.flows.select("replication", "class", "delivered_packets").to_dicts()
     rates: dict[tuple[int, str], list[float]] = {}
     for flow in flows:
         rate = flow["delivered_packets"] * PACKET_BITS / SECONDS / 1000
         rates.setdefault((flow["replication"], flow["class"]), []).append(rate)
-    return [of(rates[number, "tcp"], rates[number, "udp"]) for number in range(results.replications)]
+    return [compute(rates[number, "tcp"], rates[number, "udp"]) for number in range(results.replications)]
