@@ -135,7 +135,9 @@ def policy(qdisc: str) -> dict[str, Any]:
     words = FIFO.get(qdisc, qdisc)
     report = checked(f"tc qdisc add dev wan root {words}\n", "linux")
     [line] = report["lines"]
-    wrong = [one["message"] for one in report["diagnostics"] if one["severity"] == "error"]
+    wrong = [
+        diagnostic["message"] for diagnostic in report["diagnostics"] if diagnostic["severity"] == "error"
+    ]
     output = report["router"]["ports"][0]["output"] if report["router"]["ports"] else {}
     if wrong or line["state"] not in {"modelled", "suspicious"} or "queueing" not in output:
         why = next(iter(wrong), line.get("note") or "it has no queue")
@@ -149,7 +151,7 @@ def policy(qdisc: str) -> dict[str, Any]:
 
 def disciplines(text: str) -> list[str]:
     """Return the disciplines of a list with commas; raises `InvalidInputError` for one that appears twice."""
-    found = [" ".join(one.split()) for one in text.split(",")]
+    found = [" ".join(part.split()) for part in text.split(",")]
     if not all(found):
         raise InvalidInputError(f"qdisc: `{text}` has an empty name", "for example cake,fq_codel,fifo")
     require_different(found)
@@ -158,6 +160,6 @@ def disciplines(text: str) -> list[str]:
 
 def require_different(qdiscs: Sequence[str]) -> None:
     """Refuse a discipline that appears twice in a list; raises `InvalidInputError`."""
-    twice = sorted({one for one in qdiscs if list(qdiscs).count(one) > 1})
+    twice = sorted({qdisc for qdisc in qdiscs if list(qdiscs).count(qdisc) > 1})
     if twice:
         raise InvalidInputError(f"qdisc: `{twice[0]}` is listed twice", "list each discipline once")

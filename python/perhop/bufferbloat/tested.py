@@ -94,7 +94,7 @@ class Tested:
                 "source": GRADES_SOURCE,
                 "below_s": {name: None if math.isinf(below) else below for name, below in GRADES},
             },
-            "runs": [one.to_dict() for one in self.runs],
+            "runs": [run.to_dict() for run in self.runs],
         }
 
     def chart(self) -> Chart:
