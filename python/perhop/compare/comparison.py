@@ -136,7 +136,7 @@ class Comparison:
     @property
     def kinds(self) -> tuple[str, str]:
         """The kinds of the two results: `simulated` or `live`, numbered if they are equal."""
-        kinds = [_kind_of(one) for one in (self.first, self.second)]
+        kinds = [_kind_of(results) for results in (self.first, self.second)]
         return (kinds[0], kinds[1]) if kinds[0] != kinds[1] else (f"{kinds[0]} 1", f"{kinds[1]} 2")
 
     @property
@@ -147,8 +147,8 @@ class Comparison:
     @property
     def fidelity_warnings(self) -> list[str]:
         """Fidelity warnings of the live runs: reasons not to trust them."""
-        found = [one.summary.get("fidelity") or {} for one in (self.first, self.second)]
-        return [warning for one in found for warning in one.get("doubts", [])]
+        found = [results.summary.get("fidelity") or {} for results in (self.first, self.second)]
+        return [warning for fidelity in found for warning in fidelity.get("doubts", [])]
 
     @property
     def agrees(self) -> bool:
@@ -164,8 +164,8 @@ class Comparison:
     def to_json(self) -> dict[str, Any]:
         """Return the comparison as plain data."""
         sides = [
-            {"kind": kind, "replications": one.replications, "seed": one.seed}
-            for kind, one in zip(self.kinds, (self.first, self.second), strict=True)
+            {"kind": kind, "replications": results.replications, "seed": results.seed}
+            for kind, results in zip(self.kinds, (self.first, self.second), strict=True)
         ]
         return {
             "schema_version": SCHEMA_VERSION,
@@ -214,7 +214,7 @@ def load(folder: str | PathLike[str]) -> Comparison:
     """
     saved = Saved.open(folder, "comparison")
     content = saved.json(FILE, {"first": {"kind": str}, "second": {"kind": str}})
-    kinds = [content[one]["kind"] for one in ("first", "second")]
+    kinds = [content[side]["kind"] for side in ("first", "second")]
     first, second = (Results.from_saved(saved.within(kind.replace(" ", "-"))) for kind in kinds)
     return compare(first, second)
 

@@ -12,7 +12,9 @@ def cells(row: Row) -> list[str]:
     A tolerance with a star does not bind. A difference within random variation then also counts as agreement.
     """
     unit = row.quantity.unit
-    largest = max((abs(one.mean) for one in (row.first, row.second) if one.mean == one.mean), default=0.0)
+    largest = max(
+        (abs(figure.mean) for figure in (row.first, row.second) if figure.mean == figure.mean), default=0.0
+    )
     divisor, shown = scale(unit, largest)
     star = "" if row.tolerance.binding else " *"
     return [
