@@ -44,7 +44,7 @@ class Converted:
         return {
             "text": self.text,
             "remarks": [remark.to_dict() for remark in self.remarks],
-            "proofs": [{"where": one.where, **one.proof} for one in self.proofs],
+            "proofs": [{"where": proof.where, **proof.proof} for proof in self.proofs],
         }
 
 

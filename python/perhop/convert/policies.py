@@ -138,20 +138,29 @@ def read_source(
         if interface is not None:
             source = _at(source, interface, report)
     named = _named(source.attached, policy, file)
-    chosen = [one for one in named if _unmodeled(one) is None]
+    chosen = [candidate for candidate in named if _unmodeled(candidate) is None]
     if not chosen:
         raise InvalidInputError(
             f"perhop does not model the queues of {named[0].interface}: {_unmodeled(named[0])}",
             "choose another interface with --interface",
         )
     left_out = tuple(
-        Remark("queues", one.where, f"left out, because perhop does not model them: {reason}")
-        for one in named
-        if (reason := _unmodeled(one))
+        Remark("queues", candidate.where, f"left out, because perhop does not model them: {reason}")
+        for candidate in named
+        if (reason := _unmodeled(candidate))
     )
     if rate_bps is not None:
-        chosen = [Attached(one.name, one.policy, one.direction, one.interface, rate_bps, one.port)
-                  for one in chosen]  # fmt: skip
+        chosen = [
+            Attached(
+                candidate.name,
+                candidate.policy,
+                candidate.direction,
+                candidate.interface,
+                rate_bps,
+                candidate.port,
+            )
+            for candidate in chosen
+        ]
     return Source(file, tuple(chosen), source.profile, source.report, source.text, left_out)
 
 
@@ -184,9 +193,9 @@ def _of_scenario(file: Path) -> list[Attached]:
         attachments = list(_attachments(data))
     found = []
     for name, config in data.get("policies", {}).items():
-        places = [one for one in attachments if one[0] == name]
+        places = [attachment for attachment in attachments if attachment[0] == name]
         direction = places[0][1] if places else _direction(config)
-        rate = min((one[3] for one in places), default=None)
+        rate = min((place[3] for place in places), default=None)
         found.append(Attached(name, config, direction, None, rate))
     if not found:
         raise InvalidInputError(f"`{file}` has no policies", "give a file with `policies:`")
@@ -233,9 +242,9 @@ def _resolved(port: RouterPort, side: Direction) -> ResolvedPolicy | None:
 def _at(source: Source, interface: str, report: RouterReport) -> Source:
     names = [port["name"] for port in report["router"]["ports"]]
     wanted = next(iter(meant(interface, names)), interface)
-    chosen = tuple(one for one in source.attached if one.interface == wanted)
+    chosen = tuple(candidate for candidate in source.attached if candidate.interface == wanted)
     if not chosen:
-        there = ", ".join(sorted({str(one.interface) for one in source.attached})) or "none"
+        there = ", ".join(sorted({str(candidate.interface) for candidate in source.attached})) or "none"
         raise InvalidInputError(
             f"`{source.file}` has no policy at {interface}", f"interfaces with a policy: {there}"
         )
@@ -250,9 +259,9 @@ def _named(attached: tuple[Attached, ...], policy: str | None, file: Path) -> li
                 "`perhop check` lists the recognized lines; a policy alone needs an interface that uses it",
             )
         return list(attached)
-    chosen = [one for one in attached if one.name == policy]
+    chosen = [candidate for candidate in attached if candidate.name == policy]
     if not chosen:
-        names = sorted({one.name for one in attached})
+        names = sorted({candidate.name for candidate in attached})
         near = get_close_matches(policy, names, n=1)
         help = f"did you mean `{near[0]}`?" if near else f"policies: {', '.join(names) or 'none'}"
         raise InvalidInputError(f"`{file}` has no policy `{policy}` in use", help)

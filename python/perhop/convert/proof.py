@@ -58,8 +58,8 @@ def _proof(
         return
 
 
-def _name(one: Attached) -> str | None:
+def _name(attachment: Attached) -> str | None:
     """Return the name of an attached policy; a language without such names has none."""
-    policies = one.port.get("policies") if one.port else None
-    attached = policies[one.direction] if policies and one.direction else None
+    policies = attachment.port.get("policies") if attachment.port else None
+    attached = policies[attachment.direction] if policies and attachment.direction else None
     return attached["name"] if attached else None

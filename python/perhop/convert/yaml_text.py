@@ -31,14 +31,14 @@ def to_yaml(source: Source) -> tuple[str, list[Remark]]:
 def _names(attached: Sequence[Attached]) -> dict[str, tuple[PolicyConfig, list[Attached]]]:
     """Return the different policies by name. Policies that differ by port are named with it."""
     named: dict[str, tuple[PolicyConfig, list[Attached]]] = {}
-    for one in attached:
-        wide = f"{one.name} {one.interface} {one.direction}"
-        for name in (one.name, wide):
+    for attachment in attached:
+        wide = f"{attachment.name} {attachment.interface} {attachment.direction}"
+        for name in (attachment.name, wide):
             if name not in named:
-                named[name] = (one.policy, [one])
+                named[name] = (attachment.policy, [attachment])
                 break
-            if named[name][0] == one.policy:
-                named[name][1].append(one)
+            if named[name][0] == attachment.policy:
+                named[name][1].append(attachment)
                 break
     return named
 
@@ -54,7 +54,9 @@ def _arrivals(part: Any) -> set[str]:  # noqa: ANN401 - a policy, or a part of o
         match = part.get("match")
         named = part.get("input")
         own = {named} if isinstance(named, str) else set(named) if isinstance(named, list) else set()
-        return own.union(_arrivals(match), *(_arrivals(one) for key, one in part.items() if key != "match"))
+        return own.union(
+            _arrivals(match), *(_arrivals(value) for key, value in part.items() if key != "match")
+        )
     return set().union(*map(_arrivals, part)) if isinstance(part, list) else set()
 
 
