@@ -59,9 +59,9 @@ class _Switch:
         """Return the queue of the class; by default the last one."""
         if self.queue is None:
             return port["queues"][-1]
-        found = [one for one in port["queues"] if self.queue in (one["class"], str(one["number"]))]
+        found = [queue for queue in port["queues"] if self.queue in (queue["class"], str(queue["number"]))]
         if not found:
-            known = ", ".join(one["class"] for one in port["queues"])
+            known = ", ".join(queue["class"] for queue in port["queues"])
             raise InvalidInputError(f"the port has no queue `{self.queue}`", f"queues: {known}")
         return found[0]
 
