@@ -45,7 +45,7 @@ class FeltClass:
     @property
     def differs(self) -> bool:
         """Whether the change affects the class."""
-        return any(one.differs for one in (self.loss_percent, self.delay_p99_s, self.throughput_bps))
+        return any(figure.differs for figure in (self.loss_percent, self.delay_p99_s, self.throughput_bps))
 
     @property
     def weight(self) -> float:
@@ -75,7 +75,7 @@ def felt_briefly(before: Scenario, after: Scenario, *, seed: int | None, replica
         ScenarioError: a scenario is not valid.
 
     """
-    hops = max(_core.packet_hops(one.to_json(), one.base) for one in (before, after))
+    hops = max(_core.packet_hops(scenario.to_json(), scenario.base) for scenario in (before, after))
     affordable = int(MOST_PACKET_HOPS / max(hops, 1.0))
     count = replications or min(_REPLICATIONS, affordable)
     if count > affordable or count < min(_FEWEST, replications or _FEWEST):
@@ -83,20 +83,20 @@ def felt_briefly(before: Scenario, after: Scenario, *, seed: int | None, replica
         words = f"{needed / 1e6:,.1f} million packet-hops" if math.isfinite(needed) else "unknown packet-hops"
         return Felt(reason=f"the simulation takes about {words}; above 2 million, give --simulate")
     chosen = int(before["seed"]) if seed is None else seed
-    jobs = [Job(one, chosen, count) for one in (before, after)]
+    jobs = [Job(scenario, chosen, count) for scenario in (before, after)]
     done = simulate_all(jobs, processors(), None)
     return felt_in(*(done[job.key] for job in jobs))
 
 
 def felt_in(before: Results, after: Results) -> Felt:
     """Return the figures of each class in the results of both sides."""
-    groups = [{one["class"]: one for one in results.summary["classes"]} for results in (before, after)]
+    groups = [{row["class"]: row for row in results.summary["classes"]} for results in (before, after)]
     classes = [
         FeltClass(
             name,
-            loss_percent=_figure(*(one[name]["dropped_percent"] for one in groups), least=_LEAST_LOSS),
-            delay_p99_s=_figure(*(one[name]["delay_p99_s"] for one in groups), least=_LEAST_DELAY_S),
-            throughput_bps=_figure(*(one[name]["throughput_bps"] for one in groups), least=0.0),
+            loss_percent=_figure(*(side[name]["dropped_percent"] for side in groups), least=_LEAST_LOSS),
+            delay_p99_s=_figure(*(side[name]["delay_p99_s"] for side in groups), least=_LEAST_DELAY_S),
+            throughput_bps=_figure(*(side[name]["throughput_bps"] for side in groups), least=0.0),
         )
         for name in groups[0]
         if name in groups[1] and not name.endswith(_BACK)
@@ -105,10 +105,12 @@ def felt_in(before: Results, after: Results) -> Felt:
 
 
 def _figure(before: Mapping[str, Any], after: Mapping[str, Any], *, least: float) -> FeltFigure:
-    first, second = ({"mean": one["mean"], "ci95": one["ci95"]} for one in (before, after))
+    first, second = ({"mean": figure["mean"], "ci95": figure["ci95"]} for figure in (before, after))
     if first["mean"] is None or second["mean"] is None:
         return FeltFigure(first, second, differs=first["mean"] is not second["mean"])
-    halves = [(one["ci95"][1] - one["ci95"][0]) / 2 if one["ci95"] else 0.0 for one in (first, second)]
+    halves = [
+        (figure["ci95"][1] - figure["ci95"][0]) / 2 if figure["ci95"] else 0.0 for figure in (first, second)
+    ]
     needed = max(math.hypot(*halves), least, _LEAST_PART * max(first["mean"], second["mean"]))
     return FeltFigure(first, second, differs=abs(second["mean"] - first["mean"]) > needed)
 

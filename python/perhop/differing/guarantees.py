@@ -23,22 +23,24 @@ def changed_bounds(sides: Sequence[tuple[str, Callable[[], Bounds]]]) -> tuple[l
     found: list[dict[tuple[str, str], QueueBound]] = []
     for name, bounds in sides:
         try:
-            found.append({(one["port"], one["queue"]): one for one in bounds().queues})
+            found.append({(bound["port"], bound["queue"]): bound for bound in bounds().queues})
         except PerhopError as error:
             reason = str(error).partition("\n")[0]
             return [], [f"perhop does not compare bounds: {name}: {reason}"]
     first, second = found
-    return [one for key in first if key in second for one in _changed(first[key], second[key])], []
+    return [change for key in first if key in second for change in _changed(first[key], second[key])], []
 
 
 def _changed(old: QueueBound, new: QueueBound) -> list[Changed]:
     changed = []
     for name, (what, unit, scale) in _BOUNDS.items():
-        values: list[float | None] = [one.get(name) for one in (old, new)]  # type: ignore[misc]
+        values: list[float | None] = [bound.get(name) for bound in (old, new)]  # type: ignore[misc]
         before, after = values
         if not _equal(before, after):
-            texts = [None if one is None else f"{number(one * scale)} {unit}" for one in (before, after)]
-            ends = [one or "no bound" for one in texts]
+            texts = [
+                None if value is None else f"{number(value * scale)} {unit}" for value in (before, after)
+            ]
+            ends = [text or "no bound" for text in texts]
             changed.append(Changed(old["port"], f"queue {old['queue']}", what, ends[0], ends[1]))
     return changed
 

@@ -27,27 +27,27 @@ def moved(interface: str, before: Node, after: Node) -> list[Moved]:
         found: list[dict[str, Any]] = json.loads(_core.moved_packets(before.to_json(), after.to_json()))
     except ValueError as error:
         raise InvalidInputError(f"{interface}: {error}") from error
-    return [Moved(interface, None, one["before"], one["after"], one["packet"]) for one in found]
+    return [Moved(interface, None, move["before"], move["after"], move["packet"]) for move in found]
 
 
 def changed(found: Iterable[Mapping[str, Any]]) -> list[Changed]:
     """Return the changed parts that the extension module found, with values as text."""
     return [
         Changed(
-            interface=one["interface"],
-            part=one["part"],
-            what=one["what"],
-            before=_worded(one["what"], one["before"]),
-            after=_worded(one["what"], one["after"]),
-            packet=one["packet"],
+            interface=change["interface"],
+            part=change["part"],
+            what=change["what"],
+            before=_worded(change["what"], change["before"]),
+            after=_worded(change["what"], change["after"]),
+            packet=change["packet"],
         )
-        for one in found
+        for change in found
     ]
 
 
 def renamed(found: Iterable[Mapping[str, str]]) -> list[Renamed]:
     """Return the renamed parts that the extension module found."""
-    return [Renamed(**one) for one in found]
+    return [Renamed(**pair) for pair in found]
 
 
 def policies(
@@ -63,7 +63,7 @@ def changed_link(interface: str, first: Link | None, second: Link | None) -> Ite
     """Generate the changed properties of a link; `None` for a missing link."""
     if first is None or second is None:
         if first != second:
-            yield Changed(interface, "link", "", *(_joined_properties(one) for one in (first, second)))
+            yield Changed(interface, "link", "", *(_joined_properties(link) for link in (first, second)))
         return
     for what in dict.fromkeys([*first, *second]):
         if first.get(what) != second.get(what):

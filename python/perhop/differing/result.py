@@ -120,7 +120,7 @@ class Difference:
     def including(self, comparison: Comparison) -> Difference:
         """Return a copy with the figures of simulations of both sides."""
         rows = [row.to_json() for row in comparison.rows]
-        first, second = (list(figures(one)) for one in (comparison.first, comparison.second))
+        first, second = (list(figures(results)) for results in (comparison.first, comparison.second))
         alone = [(name, "old") for name in first if name not in second]
         alone += [(name, "new") for name in second if name not in first]
         remarks = [f"only the {which} file has traffic of class {name}" for name, which in alone]
@@ -135,9 +135,9 @@ class Difference:
         from perhop.frames import of_rows  # lazy: polars, which only frames need
 
         rows: list[dict[str, Any]] = [
-            {"kind": "moved", "part": None, "what": "queue", **vars(one)} for one in self.moved
+            {"kind": "moved", "part": None, "what": "queue", **vars(move)} for move in self.moved
         ]
-        rows += [{"kind": "changed", "arrives": None, **vars(one)} for one in self.changed]
+        rows += [{"kind": "changed", "arrives": None, **vars(change)} for change in self.changed]
         columns = ("kind", "interface", "arrives", "part", "what", "before", "after", "packet")
         return of_rows(rows, dict.fromkeys(columns, str))
 

@@ -30,7 +30,7 @@ def difference(
 ) -> Difference:
     """Return the differences between two router configurations, as `perhop.differing.difference` does."""
     options: dict[str, Any] = {"platform": platform, "assume": assume}
-    files = [Path(one.name) for one in (old, new)]
+    files = [Path(side.name) for side in (old, new)]
     texts = [router_text(file) or "" for file in files]
     known = [[port["name"] for port in checked(text, **options)["router"]["ports"]] for text in texts]
     found: dict[str, Any] = json.loads(
@@ -45,12 +45,12 @@ def difference(
     )
     bounds, without = changed_bounds([(str(file), partial(_bounds, file, options)) for file in files])
     return Difference(
-        moved=[Moved(**one) for one in found["moved"]],
+        moved=[Moved(**move) for move in found["moved"]],
         changed=[*changed(found["changed"]), *bounds],
         renamed=renamed(found["renamed"]),
-        examples=[Example(**one) for one in found["examples"]],
-        lines=[LineChange(**one) for one in found["lines"]],
-        not_compared=[LineChange(**one) for one in found["not_compared"]],
+        examples=[Example(**example) for example in found["examples"]],
+        lines=[LineChange(**change) for change in found["lines"]],
+        not_compared=[LineChange(**change) for change in found["not_compared"]],
         assumed=found["assumed"],
         not_looked_at=found["not_looked_at"],
         remarks=[*found["remarks"], *without],
@@ -60,8 +60,8 @@ def difference(
 def _arriving(known: list[list[str]], name: str) -> str:
     """Return the interface that `name` identifies in each configuration that has it."""
     for names in known:
-        exact = [one for one in names if folded(one) == folded(name)]
-        near = exact or [one for one in names if is_short_for(name, one)]
+        exact = [candidate for candidate in names if folded(candidate) == folded(name)]
+        near = exact or [candidate for candidate in names if is_short_for(name, candidate)]
         if len(near) == 1:
             return near[0]
     listed = ", ".join(dict.fromkeys([*known[0], *known[1]])) or "none"
@@ -71,7 +71,7 @@ def _arriving(known: list[list[str]], name: str) -> str:
 def _leaving(known: list[list[str]], name: str) -> list[str]:
     """Return the interfaces of either configuration that match `name`."""
     names = sorted({*known[0], *known[1]})
-    wanted = [one for one in names if is_short_for(name, one)]
+    wanted = [candidate for candidate in names if is_short_for(name, candidate)]
     if not wanted:
         raise InvalidInputError(
             f"neither configuration has an interface `{name}`", f"interfaces: {', '.join(names) or 'none'}"

@@ -42,29 +42,35 @@ class SameLoad:
             PerhopError: no scenario can be inferred from a configuration.
 
         """
-        files = [Path(one.name) for one in (old, new)]
+        files = [Path(side.name) for side in (old, new)]
         before, after = _inferred(files, [*self.interfaces, None], self.options)
-        added = [one for one in after["traffic"] if self._is_new(one, before["traffic"])]
+        added = [entry for entry in after["traffic"] if self._is_new(entry, before["traffic"])]
         hosts, links, entries = _moved_hosts(before, after, added)
         traffic = [*before["traffic"], *entries]
-        first, second = (_with_traffic(one, before, hosts, links, traffic) for one in (before, after))
+        first, second = (
+            _with_traffic(scenario, before, hosts, links, traffic) for scenario in (before, after)
+        )
         return first, second
 
     def _is_new(self, entry: Mapping[str, Any], known: Sequence[Mapping[str, Any]]) -> bool:
         """Whether an entry of the new side has a class and codepoint that the `known` traffic lacks."""
-        names, codepoints = {one["name"] for one in known}, {one.get("dscp") for one in known}
+        names, codepoints = {other["name"] for other in known}, {other.get("dscp") for other in known}
         is_offered = entry.get("dscp") in codepoints - _UNMARKED
         return not (is_offered or {entry["name"], self.renamed.get(entry["name"])} & names)
 
 
 def load_of(found: Difference, *, out: str | None, options: Mapping[str, Any]) -> SameLoad:
     """Return the inference for a difference: at `out`, or at the interface with most changes."""
-    every = [*(one.interface for one in found.moved), *(one.interface for one in found.changed)]
+    every = [*(move.interface for move in found.moved), *(change.interface for change in found.changed)]
     changed = [interface for interface in every if interface]
-    interfaces = [out] if out else sorted(dict.fromkeys(changed), key=lambda one: -changed.count(one))
+    interfaces = (
+        [out] if out else sorted(dict.fromkeys(changed), key=lambda interface: -changed.count(interface))
+    )
     names = {
-        one.after.rpartition(" ")[2].rpartition("/")[2]: one.before.rpartition(" ")[2].rpartition("/")[2]
-        for one in found.renamed
+        rename.after.rpartition(" ")[2].rpartition("/")[2]: rename.before.rpartition(" ")[2].rpartition("/")[
+            2
+        ]
+        for rename in found.renamed
     }
     return SameLoad(interfaces, names, options)
 
@@ -80,7 +86,7 @@ def _inferred(
         except PerhopError as error:
             failure = failure or error
             continue
-        leaving = [(one.origin or {}).get("interface") for one in (first, second)]
+        leaving = [(scenario.origin or {}).get("interface") for scenario in (first, second)]
         if leaving[0] == leaving[1]:
             return first, second
         failure = failure or InvalidInputError(
@@ -95,15 +101,15 @@ def _moved_hosts(
 ) -> tuple[dict[str, Any], list[dict[str, Any]], list[dict[str, Any]]]:
     """Return the hosts and links of the old scenario with hosts of `added`, and the entries of `added`."""
     hosts, links = dict(before["hosts"]), _host_links(before)
-    by_address = {one["address"]: name for name, one in hosts.items()}
+    by_address = {host["address"]: name for name, host in hosts.items()}
     renamed: dict[str, str] = {}
-    for name in dict.fromkeys(host for one in added for host in (one["from"], one["to"])):
+    for name in dict.fromkeys(host for entry in added for host in (entry["from"], entry["to"])):
         host = after["hosts"][name]
         renamed[name] = by_address.get(host["address"]) or f"added-{name}"
         if renamed[name] not in hosts:
             hosts[renamed[name]] = host
             links += [_renamed_link(link, name, renamed[name]) for link in _host_links(after, name)]
-    entries = [{**one, "from": renamed[one["from"]], "to": renamed[one["to"]]} for one in added]
+    entries = [{**entry, "from": renamed[entry["from"]], "to": renamed[entry["to"]]} for entry in added]
     return hosts, links, entries
 
 
@@ -114,8 +120,8 @@ def _host_links(scenario: Scenario, name: str | None = None) -> list[dict[str, A
 
 
 def _renamed_link(link: Mapping[str, Any], name: str, to: str) -> dict[str, Any]:
-    between = [to if one == name else one for one in link["between"]]
-    interfaces = {to if one == name else one: end for one, end in link.get("interfaces", {}).items()}
+    between = [to if node == name else node for node in link["between"]]
+    interfaces = {to if node == name else node: end for node, end in link.get("interfaces", {}).items()}
     return {**link, "between": between, "interfaces": interfaces}
 
 

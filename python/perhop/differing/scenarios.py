@@ -38,23 +38,25 @@ def difference(old: Side, new: Side, *, at: str | None, out: str | None) -> Diff
     # With a given interface, packets pass no input policy of another interface.
     arrivals = {f"{node}->{neighbor}"} if neighbor else {*(wanted if out is None else [])}
     for name in dict.fromkeys([*wanted, *sorted(arrivals)]):
-        alone = [one for one, other in ((first, second), (second, first)) if name not in other.ports]
+        alone = [network for network, other in ((first, second), (second, first)) if name not in other.ports]
         if alone:
             ends = alone[0].ports[name].link["between"]
             remarks.append(f"only {alone[0].name} has the link {ends[0]} - {ends[1]}")
         elif name in wanted:
             found_moved += _moved(name, first, second, neighbor or None)
         if name in wanted:
-            found_changed += changed_link(name, *(one.link(name) for one in (first, second)))
+            found_changed += changed_link(name, *(network.link(name) for network in (first, second)))
         sides = [side for side, names in (("output", wanted), ("input", arrivals)) if name in names]
         for side in sides:
-            old_policy, new_policy = (one.policy(side, name) for one in (first, second))
+            old_policy, new_policy = (network.policy(side, name) for network in (first, second))
             neighbors = _neighbors(name, first, second)
             parts, names = policies(name, side, old_policy, new_policy, neighbors)
             found_changed += parts
             found_renamed += names
-    bounds, without = changed_bounds([(one.name, partial(bounds_of, one.loaded)) for one in (first, second)])
-    both = sorted([*found_changed, *bounds], key=lambda one: one.interface)
+    bounds, without = changed_bounds(
+        [(network.name, partial(bounds_of, network.loaded)) for network in (first, second)]
+    )
+    both = sorted([*found_changed, *bounds], key=lambda change: change.interface)
     others = list(_others(first.scenario, second.scenario))
     return Difference(
         moved=found_moved,
@@ -74,15 +76,20 @@ def difference(old: Side, new: Side, *, at: str | None, out: str | None) -> Diff
 def _neighbors(name: str, first: _Network, second: _Network) -> list[str]:
     """Return the neighbors of the sender of a port, in either scenario: the names in its policies."""
     sender, _, _ = name.partition("->")
-    found = [port.receiver for one in (first, second) for port in one.ports.values() if port.sender == sender]
+    found = [
+        port.receiver
+        for network in (first, second)
+        for port in network.ports.values()
+        if port.sender == sender
+    ]
     return list(dict.fromkeys(found))
 
 
 def _moved(name: str, first: _Network, second: _Network, neighbor: str | None) -> list[Moved]:
-    old, new = (one.ports[name] for one in (first, second))
+    old, new = (network.ports[name] for network in (first, second))
     if not (old.policy or new.policy):
         return []
-    nodes = [between(one.scenario, old.sender, neighbor, old.receiver) for one in (first, second)]
+    nodes = [between(network.scenario, old.sender, neighbor, old.receiver) for network in (first, second)]
     return moved(name, *nodes)
 
 
@@ -128,13 +135,13 @@ def _check(first: _Network, second: _Network, node: str, neighbor: str, out: str
     """Refuse an input interface that either scenario lacks, and an output interface that both lack."""
     if out is not None and not node:
         raise InvalidInputError(f"--out {out} needs a node", "give --at NODE or --at NODE:NEIGHBOR as well")
-    for one in (first, second):
-        senders = dict.fromkeys(port.sender for port in one.ports.values())
+    for network in (first, second):
+        senders = dict.fromkeys(port.sender for port in network.ports.values())
         if node and node not in senders:
-            raise InvalidInputError(f"{one.name} has no node `{node}`", f"nodes: {', '.join(senders)}")
-        if neighbor and f"{node}->{neighbor}" not in one.ports:
-            _refuse_link(one, node, neighbor)
-    if out is not None and all(f"{node}->{out}" not in one.ports for one in (first, second)):
+            raise InvalidInputError(f"{network.name} has no node `{node}`", f"nodes: {', '.join(senders)}")
+        if neighbor and f"{node}->{neighbor}" not in network.ports:
+            _refuse_link(network, node, neighbor)
+    if out is not None and all(f"{node}->{out}" not in network.ports for network in (first, second)):
         _refuse_link(first, node, out)
 
 

@@ -35,7 +35,7 @@ def opened(old: Source, new: Source) -> tuple[Side, Side]:
 
     """
     # Check this first: a text that is not a configuration may be an invalid scenario.
-    routers = [_is_router(one) for one in (old, new)]
+    routers = [_is_router(side) for side in (old, new)]
     if routers[0] != routers[1]:
         names = [_name(old, "old"), _name(new, "new")]
         router, other = names if routers[0] else reversed(names)

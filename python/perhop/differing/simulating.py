@@ -61,7 +61,7 @@ def simulated(
     else:
         both = _with_router(scenario, Path(first.name), Path(second.name))
     seed = int(both[0]["seed"]) if seed is None else seed
-    jobs = [Job(one, seed, replications or _REPLICATIONS) for one in both]
+    jobs = [Job(side, seed, replications or _REPLICATIONS) for side in both]
     done = simulate_all(jobs, processors(), progress)
     before, after = (done[job.key] for job in jobs)
     return compare(before, after)
