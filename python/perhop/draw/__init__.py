@@ -30,9 +30,9 @@ def draw(scenario: ScenarioConfig | Mapping[str, Any]) -> str:
 def stacked(title: str, first: Picture | None, below: Sequence[Picture]) -> Picture:
     """Return pictures stacked vertically; the pictures `below` have a margin."""
     parts, width, y = ([first.content], first.width, first.height + 12) if first else ([], 0.0, _MARGIN)
-    for one in below:
-        parts.append(svg.moved(_MARGIN, y, one.content))
-        width, y = max(width, one.width + 2 * _MARGIN), y + one.height + 28
+    for picture in below:
+        parts.append(svg.moved(_MARGIN, y, picture.content))
+        width, y = max(width, picture.width + 2 * _MARGIN), y + picture.height + 28
     return Picture(width, y, title, "".join(parts))
 
 
@@ -68,12 +68,12 @@ def port(
     With `interface`, the picture has that name and omits the assumed neighbor.
     """
     scenario = resolved(scenario)
-    found = next((one for one in ports(scenario) if one.name == name), None)
+    found = next((candidate for candidate in ports(scenario) if candidate.name == name), None)
     if found is None:
         return None
     described = json.loads(_core.queue_descriptions(json.dumps(dict(scenario))))
     if interface is None:
         return port_picture(found, described)
     alone = replace(found, receiver="")
-    own = [one | {"port": alone.name} for one in described if one["port"] == name]
+    own = [description | {"port": alone.name} for description in described if description["port"] == name]
     return port_picture(alone, own, f"{interface}: output")

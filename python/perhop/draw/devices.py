@@ -142,7 +142,7 @@ def _boxes(nodes: Sequence[str], edges: Sequence[tuple[int, str, str]], devices:
         neighbors[near].append(far)
         neighbors[far].append(near)
     inner, leaves = _inner(nodes, neighbors, devices)
-    within = {node: [one for one in neighbors[node] if one in inner] for node in inner}
+    within = {node: [neighbor for neighbor in neighbors[node] if neighbor in inner] for node in inner}
     blocks = {
         node: _Block(
             node,
@@ -231,7 +231,7 @@ def _ordered(layers: list[list[str]], neighbors: Mapping[str, Sequence[str]]) ->
     for sweep in range(_SWEEPS):
         for layer in layers if sweep % 2 == 0 else reversed(layers):
             middle = {
-                node: sum(at[one] for one in neighbors[node]) / len(neighbors[node])
+                node: sum(at[neighbor] for neighbor in neighbors[node]) / len(neighbors[node])
                 if neighbors[node]
                 else at[node]
                 for node in layer

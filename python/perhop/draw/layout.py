@@ -50,7 +50,7 @@ def _columns(scenario: ScenarioConfig, neighbors: dict[str, list[str]]) -> dict[
         for left, right in steps:
             columns[right] = max(columns[right], columns[left] + 1)
     columns = {node: min(column, len(columns)) for node, column in columns.items()}
-    for node in sorted(columns, key=lambda one: -columns[one]):
+    for node in sorted(columns, key=lambda name: -columns[name]):
         after = [columns[right] for left, right in steps if left == node]
         before = [left for left, right in steps if right == node]
         # Place a node that only sends next to its first receiver.
@@ -105,12 +105,12 @@ def _rows(columns: dict[str, int], neighbors: dict[str, list[str]]) -> dict[str,
         for column in order if sweep % 2 == 0 else reversed(order):
             nodes = members[column]
             wish = {
-                node: sum(rows[one] for one in neighbors[node]) / len(neighbors[node])
+                node: sum(rows[neighbor] for neighbor in neighbors[node]) / len(neighbors[node])
                 if neighbors[node]
                 else rows[node]
                 for node in nodes
             }
-            nodes.sort(key=lambda one: (wish[one], rows[one]))
+            nodes.sort(key=lambda name: (wish[name], rows[name]))
             rows |= _spread(nodes, wish)
     least = min(rows.values(), default=0.0)
     return {node: row - least for node, row in rows.items()}

@@ -49,7 +49,10 @@ class _Node:
 
 def port_picture(port: Port, described: Sequence[QueueDescription], title: str | None = None) -> Picture:
     """Return the picture of a port; `described` are the descriptions of the scenario's queues."""
-    root = _tree(port, {one["queue"]: one for one in described if one["port"] == port.name})
+    root = _tree(
+        port,
+        {description["queue"]: description for description in described if description["port"] == port.name},
+    )
     leaves = root.leaves()
     top = _TOP
     for leaf in leaves:
@@ -96,7 +99,7 @@ def _tree(port: Port, described: Mapping[str, QueueDescription]) -> _Node:
         inner = config.get("queueing")
         if inner:
             within = (*outer, words.matches(config)) if config.get("match") else outer
-            children = [node(one, f"{name}/", within) for one in inner["classes"]]
+            children = [node(child, f"{name}/", within) for child in inner["classes"]]
             lines: Lines = [(str(config["name"]), "head"), *words.queueing(inner)]
             return _Node(config, lines, children=children)
         packets = ": ".join((*outer, words.matches(config)))
@@ -107,7 +110,7 @@ def _tree(port: Port, described: Mapping[str, QueueDescription]) -> _Node:
     if not port.queueing:
         only = _Node(_NO_CLASS, [("fifo", "head"), *words.description(described.get("fifo"))])
         return _Node(_NO_CLASS, [("scheduler", "head"), ("FIFO", "muted")], children=[only])
-    children = [node(one, "", ()) for one in port.queueing["classes"]]
+    children = [node(child, "", ()) for child in port.queueing["classes"]]
     lines: Lines = [("scheduler", "head"), *words.queueing(port.queueing)]
     return _Node(_NO_CLASS, lines, children=children)
 

@@ -29,7 +29,7 @@ def router(text: str) -> str:
     """
     found = checked(text)["router"]
     name, interfaces = found["hostname"] or _NAMELESS, found["ports"]
-    pictures = [picture for one in interfaces for picture in _interface(name, one)]
+    pictures = [picture for interface in interfaces for picture in _interface(name, interface)]
     if not pictures:
         raise InvalidInputError(
             "the configuration has no interface", "`perhop check` reports the state of its lines"

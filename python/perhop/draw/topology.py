@@ -50,7 +50,7 @@ def topology(scenario: ScenarioConfig) -> tuple[float, float, str]:
     slowest = min((_rate(link) for link in scenario["links"]), default=0.0)
     parts = [
         _link(link, center, widths, reach, kind=_width_kind(_rate(link), slowest))
-        if any(_rate(one) > slowest for one in scenario["links"])
+        if any(_rate(link) > slowest for link in scenario["links"])
         else _link(link, center, widths, reach, kind="wire")
         for link in scenario["links"]
     ]
@@ -105,7 +105,9 @@ def _centers(
     # The label of a sloping link is next to the chips, that of a level link above them.
     labels: dict[int, float] = {}
     for link in scenario["links"]:
-        (_, first), (column, second) = sorted((at[node] for node in link["between"]), key=lambda one: one[0])
+        (_, first), (column, second) = sorted(
+            (at[node] for node in link["between"]), key=lambda place: place[0]
+        )
         if first != second:
             labels[column] = max(labels.get(column, 0.0), svg.width_of(_label(link), 11))
     x, before, places_of = _MARGIN, 0.0, dict[int, float]()
@@ -251,15 +253,17 @@ def _node(scenario: ScenarioConfig, node: str, place: tuple[float, float], width
 
 def _traffic(scenario: ScenarioConfig, top: float) -> tuple[list[str], float]:
     lines, longest = [], 0.0
-    name = max((svg.width_of(str(one["name"]), 12.8) for one in scenario["traffic"]), default=0.0) + 14
-    for index, one in enumerate(scenario["traffic"]):
-        several = f"{one['count']} flows of " if one.get("count", 1) > 1 else ""
+    name = max((svg.width_of(str(flow["name"]), 12.8) for flow in scenario["traffic"]), default=0.0) + 14
+    for index, flow in enumerate(scenario["traffic"]):
+        several = f"{flow['count']} flows of " if flow.get("count", 1) > 1 else ""
         dscp = (
-            f", DSCP {one['dscp']}" if str(one.get("dscp", "0")) not in ("0", "be", "cs0", "default") else ""
+            f", DSCP {flow['dscp']}"
+            if str(flow.get("dscp", "0")) not in ("0", "be", "cs0", "default")
+            else ""
         )
-        entry = f"{one['from']} → {one['to']}: {several}{words.source(one['source'])}{dscp}"
+        entry = f"{flow['from']} → {flow['to']}: {several}{words.source(flow['source'])}{dscp}"
         y = top + _LINE * (index + 1)
-        lines.append(svg.text(_MARGIN, y, str(one["name"]), size=12, kind="head"))
+        lines.append(svg.text(_MARGIN, y, str(flow["name"]), size=12, kind="head"))
         lines.append(svg.text(_MARGIN + name, y, entry, size=12, kind="muted"))
         longest = max(longest, _MARGIN + name + svg.width_of(entry, 12))
     return lines, longest

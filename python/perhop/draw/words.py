@@ -76,12 +76,12 @@ def overhead(config: PolicyConfig | None) -> str:
 def description(described: QueueDescription | None) -> list[tuple[str, str]]:
     """Return the lines of a queue's description, each with the role of its color."""
     lines = described["lines"] if described else []
-    known = [one["precedence"] for one in lines if one["precedence"] is not None]
+    known = [line["precedence"] for line in lines if line["precedence"] is not None]
     roles = of_precedences(max(known, default=-1) + 1)
     found = []
-    for one in lines:
-        role = "muted" if one["precedence"] is None else roles[one["precedence"]][0]
-        found.append((one["text"], role if role in PRECEDENCES else "muted"))
+    for line in lines:
+        role = "muted" if line["precedence"] is None else roles[line["precedence"]][0]
+        found.append((line["text"], role if role in PRECEDENCES else "muted"))
     return found
 
 
@@ -157,7 +157,9 @@ def values(settings: object) -> str:
 
 def wire(link: Mapping[str, Any]) -> str:
     """Return the headers around a packet on a link, from outside in: `ethernet-wire, vlan, gre`."""
-    headers = [one if isinstance(one, str) else next(iter(one)) for one in link.get("headers", [])]
+    headers = [
+        header if isinstance(header, str) else next(iter(header)) for header in link.get("headers", [])
+    ]
     return ", ".join([values(link.get("framing") or "raw"), *reversed(headers)])
 
 
