@@ -73,12 +73,12 @@ def work(version: str, task: Task, points: list[Assignment]) -> Done:
         )
     begin = time.monotonic()
     found = list(Embedded(1).simulate(task, iter(points)))
-    names = {name for one in found for name in one.tables}
-    tables = {name: pl.concat([one.tables[name] for one in found if name in one.tables]) for name in names}
+    names = {name for part in found for name in part.tables}
+    tables = {name: pl.concat([part.tables[name] for part in found if name in part.tables]) for name in names}
     return Done(
         {name: as_parquet(table) for name, table in tables.items()},
-        [one for part in found for one in part.ended],
-        [one for part in found for one in part.failed],
+        [point for part in found for point in part.ended],
+        [failure for part in found for failure in part.failed],
         found[-1].simulated_s,
         found[-1].packet_hops,
         time.monotonic() - begin,
@@ -228,7 +228,7 @@ class _Stream:
         with suppress(TimeoutError):
             self._library.wait(list(self._sent), timeout=_EVERY_S, return_when="FIRST_COMPLETED")
         ended = [future for future in self._sent if future.done()]
-        found = [one for future in ended if (one := self._results_of_batch(future)) is not None]
+        found = [done for future in ended if (done := self._results_of_batch(future)) is not None]
         return self._together(found)
 
     def _results_of_batch(self, future: Any) -> Done | None:  # noqa: ANN401
@@ -246,23 +246,23 @@ class _Stream:
     def _together(self, found: list[Done]) -> Finished:
         import polars as pl  # lazy: imports of perhop load no polars
 
-        for one in found:
-            count = len(one.ended) + len(one.failed)
-            self._point_s = one.elapsed_s / max(count, 1)
+        for part in found:
+            count = len(part.ended) + len(part.failed)
+            self._point_s = part.elapsed_s / max(count, 1)
             self._done += count
-            self._simulated_s += one.simulated_s
-            self._packet_hops += one.packet_hops
-        names = {name for one in found for name in one.tables}
+            self._simulated_s += part.simulated_s
+            self._packet_hops += part.packet_hops
+        names = {name for part in found for name in part.tables}
         tables = {
             name: pl.concat(
-                [pl.read_parquet(BytesIO(one.tables[name])) for one in found if name in one.tables]
+                [pl.read_parquet(BytesIO(part.tables[name])) for part in found if name in part.tables]
             )
             for name in names
         }
         return Finished(
             tables,
-            [one for part in found for one in part.ended],
-            [one for part in found for one in part.failed],
+            [point for part in found for point in part.ended],
+            [failure for part in found for failure in part.failed],
             float(self._done),
             self._simulated_s,
             self._packet_hops,
