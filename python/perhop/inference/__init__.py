@@ -66,7 +66,7 @@ class InferredScenario:
     def summary(self) -> str:
         """Return a line for each part that the run does not apply, each assumption and each offered load."""
         path = f"{self.entering or 'an added interface'} to {self.leaving or 'an added interface'}"
-        lines = [f"not run: {one}" for one in self.not_looked_at]
+        lines = [f"not run: {part}" for part in self.not_looked_at]
         lines += [f"inferred: traffic from {path}, {self.rate}:", *self.offers, self.load, *self.missing]
         return "\n".join([self.platform, *lines] if self.platform else lines)
 
@@ -151,11 +151,11 @@ def infer(
         entering=found["entering"],
         rate=found["rate"],
         load=found["load"],
-        offered=[(one["class"], one["rate"], one["kind"]) for one in offered],
+        offered=[(offer["class"], offer["rate"], offer["kind"]) for offer in offered],
         missing=remarks,
         platform=platform_words(found["platform"]),
         not_looked_at=found["not_looked_at"],
-        queues={one["class"]: (found["port"], one["queue"]) for one in offered if one["queue"]},
+        queues={offer["class"]: (found["port"], offer["queue"]) for offer in offered if offer["queue"]},
     )
 
 

@@ -138,7 +138,7 @@ def _of_file(file: Path, base: Path, seconds: float | None) -> Given:
 
 
 def _by_class(header: Row, rows: Iterator[Row]) -> Given:
-    unknown = [one for one in header.cells if one not in _COLUMNS]
+    unknown = [cell for cell in header.cells if cell not in _COLUMNS]
     if unknown:
         raise header.wrong(f"there is no column `{unknown[0]}`", f"columns: {','.join(_COLUMNS)}")
     lines = list(rows)

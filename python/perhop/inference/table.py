@@ -53,7 +53,7 @@ def rows_of(file: Path, content: bytes) -> Iterator[Row]:
         if not shown.strip() or shown.lstrip().startswith("#"):
             continue
         if header:
-            delimiter = next((one for one in _DELIMITERS if one in shown), ",")
+            delimiter = next((candidate for candidate in _DELIMITERS if candidate in shown), ",")
         cells = [cell.strip() for cell in next(csv.reader([shown], delimiter=delimiter))]
         yield Row(file, number, [cell.lower() for cell in cells] if header else cells)
         header = False

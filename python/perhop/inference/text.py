@@ -40,7 +40,7 @@ def as_yaml(data: Mapping[str, Any], missing: Sequence[str], file: str) -> str:
 
 def _block(value: Any) -> str:  # noqa: ANN401 - any value of a scenario
     if isinstance(value, dict):
-        return "".join(f"\n  {flow(key)}: {flow(one)}" for key, one in value.items())
+        return "".join(f"\n  {flow(key)}: {flow(part)}" for key, part in value.items())
     if isinstance(value, list):
-        return "".join(f"\n  - {flow(one)}" for one in value)
+        return "".join(f"\n  - {flow(element)}" for element in value)
     return f" {flow(value)}"
