@@ -119,13 +119,13 @@ def _document(results: Results, replication: int, title: str, date: datetime) ->
     times = table["time_s"].unique().sort().to_list()
     ways = _Ways(results, replication)
     streams = _streams(results, table, times, ways)
-    values: dict[str, Line] = {f"TCP {one.direction}::{one.label}": one.line for one in streams}
+    values: dict[str, Line] = {f"TCP {stream.direction}::{stream.label}": stream.line for stream in streams}
     for direction in ("upload", "download"):
-        lines = [one.line for one in streams if one.direction == direction]
+        lines = [stream.line for stream in streams if stream.direction == direction]
         if lines:
             values[f"TCP {direction} sum"] = _together(lines, sum)
             values[f"TCP {direction} avg"] = _together(lines, statistics.fmean)
-    values["TCP totals"] = _together([one.line for one in streams], sum)
+    values["TCP totals"] = _together([stream.line for stream in streams], sum)
     names = _calls(results)
     calls = _Calls(
         [name for name in names if "upload" in ways.parts(name)],
@@ -160,7 +160,7 @@ def _metadata(
     calls: _Calls,
 ) -> dict[str, Any]:
     duration_s, traffic = results.summary["duration_s"], results.scenario["traffic"][0]
-    labels = list(dict.fromkeys(one.label for one in streams))
+    labels = list(dict.fromkeys(stream.label for stream in streams))
     return {
         "NAME": _TEST,
         "TITLE": title,
@@ -234,7 +234,7 @@ def _label(name: str) -> str:
 
 def _calls(results: Results) -> list[str]:
     """Return the classes of calls: those whose role is voice."""
-    return [str(one["class"]) for one in results.summary["roles"] if one["role"] == "voice"]
+    return [str(role["class"]) for role in results.summary["roles"] if role["role"] == "voice"]
 
 
 def _pings(results: Results, replication: int, times: list[float], calls: _Calls) -> dict[str, Line]:
@@ -271,5 +271,5 @@ def _at(rows: pl.DataFrame, column: str, times: list[float], factor: float) -> L
 
 def _together(lines: Iterable[Line], how: Callable[[list[float]], float]) -> Line:
     """Return the sum or the mean of lines at each time; `None` without a sample."""
-    columns = ([one for one in column if one is not None] for column in zip(*lines, strict=True))
+    columns = ([sample for sample in column if sample is not None] for column in zip(*lines, strict=True))
     return [float(how(column)) if column else None for column in columns]

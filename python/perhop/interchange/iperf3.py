@@ -114,7 +114,7 @@ def _sums(streams: list[dict[str, Any]], seconds: float) -> dict[str, Any]:
     """Return the totals: TCP streams as sent and received, UDP streams with their loss."""
     found: dict[str, Any] = {}
     for name, side in (("sum_sent", "sender"), ("sum_received", "receiver")):
-        parts = [one[side] for one in streams if side in one]
+        parts = [stream[side] for stream in streams if side in stream]
         if parts:
             bytes_ = sum(part["bytes"] for part in parts)
             found[name] = {
@@ -124,15 +124,15 @@ def _sums(streams: list[dict[str, Any]], seconds: float) -> dict[str, Any]:
                 "bytes": bytes_,
                 "bits_per_second": bytes_ * 8 / seconds,
             }
-    datagrams = [one["udp"] for one in streams if "udp" in one]
+    datagrams = [stream["udp"] for stream in streams if "udp" in stream]
     if datagrams:
-        packets, lost = (sum(one[key] for one in datagrams) for key in ("packets", "lost_packets"))
+        packets, lost = (sum(counts[key] for counts in datagrams) for key in ("packets", "lost_packets"))
         found["sum"] = {
             "start": 0,
             "end": seconds,
             "seconds": seconds,
-            "bytes": sum(one["bytes"] for one in datagrams),
-            "bits_per_second": sum(one["bits_per_second"] for one in datagrams),
+            "bytes": sum(counts["bytes"] for counts in datagrams),
+            "bits_per_second": sum(counts["bits_per_second"] for counts in datagrams),
             "packets": packets,
             "lost_packets": lost,
             "lost_percent": 100 * lost / packets if packets else 0,
@@ -168,8 +168,8 @@ def _intervals(results: Results, replication: int) -> list[dict[str, Any]]:
 
 def _kinds(results: Results) -> dict[str, str]:
     return {
-        one["name"]: "TCP" if next(iter(one["source"])) in _TCP else "UDP"
-        for one in results.scenario["traffic"]
+        entry["name"]: "TCP" if next(iter(entry["source"])) in _TCP else "UDP"
+        for entry in results.scenario["traffic"]
     }
 
 
