@@ -66,8 +66,10 @@ class Lesson:
 
     def _repr_html_(self) -> str:
         """Show text, goals and conditions in a notebook."""
-        texts = [one.text for one in self.asked.goals] + [one.text for one in self.asked.conditions]
-        items = "".join(f"<li><code>{html.escape(one)}</code></li>" for one in texts)
+        texts = [goal.text for goal in self.asked.goals] + [
+            condition.text for condition in self.asked.conditions
+        ]
+        items = "".join(f"<li><code>{html.escape(item)}</code></li>" for item in texts)
         text = MarkdownIt("commonmark", {"html": False}).render(self.text)
         return f"<h3>{html.escape(self._head)}</h3>{text}<ul>{items}</ul>"
 
@@ -141,7 +143,7 @@ def read_lesson(text: str, number: int, name: str) -> Lesson:
     asked = Asked(
         tuple(found["change"]),
         tuple(assertions.read(found["goals"])),
-        tuple(Condition.parse(*one) for one in conditions.items()),
+        tuple(Condition.parse(*pair) for pair in conditions.items()),
     )
     solution, published = found["solution"], found.get("published")
     return Lesson(

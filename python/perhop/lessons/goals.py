@@ -88,10 +88,10 @@ class Check:
     def __str__(self) -> str:
         """Format it as lines of text."""
         goal_lines = [
-            f"{'met    ' if one.met else 'not met'}  {one.text}: {one.words}"
-            for one in (*self.goals, *self.conditions)
+            f"{'met    ' if checked.met else 'not met'}  {checked.text}: {checked.words}"
+            for checked in (*self.goals, *self.conditions)
         ]
-        wrong = [f"must not be changed: {one}" for one in self.changed]
+        wrong = [f"must not be changed: {path}" for path in self.changed]
         return "\n".join([self._head, *goal_lines, *wrong])
 
     @property
@@ -101,12 +101,12 @@ class Check:
     def _repr_html_(self) -> str:
         """Show it in a notebook."""
         rows = "".join(
-            f"<tr><td>{'✓' if one.met else '✗'}</td><td><code>{html.escape(one.text)}</code></td>"
-            f"<td>{html.escape(one.words)}</td></tr>"
-            for one in (*self.goals, *self.conditions)
+            f"<tr><td>{'✓' if checked.met else '✗'}</td><td><code>{html.escape(checked.text)}</code></td>"
+            f"<td>{html.escape(checked.words)}</td></tr>"
+            for checked in (*self.goals, *self.conditions)
         )
         wrong = "".join(
-            f"<p>must not be changed: <code>{html.escape(one)}</code></p>" for one in self.changed
+            f"<p>must not be changed: <code>{html.escape(path)}</code></p>" for path in self.changed
         )
         return f"<p><b>{html.escape(self._head)}</b></p><table>{rows}</table>{wrong}"
 
@@ -124,15 +124,18 @@ class Asked:
 
     def to_json(self) -> dict[str, Any]:
         """Return it in the form for the engine."""
-        conditions = [{"path": one.path, "sign": one.sign, "value": one.value} for one in self.conditions]
+        conditions = [
+            {"path": condition.path, "sign": condition.sign, "value": condition.value}
+            for condition in self.conditions
+        ]
         goals = [
             {
-                "class": one.name,
-                "column": resolve(one.quantity).column,
-                "sign": one.sign,
-                "value": one.bound.mean,
+                "class": goal.name,
+                "column": resolve(goal.quantity).column,
+                "sign": goal.sign,
+                "value": goal.bound.mean,
             }
-            for one in self.goals
+            for goal in self.goals
         ]
         return {"change": list(self.change), "conditions": conditions, "goals": goals}
 
@@ -147,7 +150,13 @@ class Asked:
             title,
             seed,
             tuple(found["changed"]),
-            tuple(Checked(one.text, of["measured"], one.bound.unit, of["met"]) for one, of in goals),
-            tuple(Checked(one.text, of["measured"], one.unit, of["met"]) for one, of in conditions),
+            tuple(
+                Checked(goal.text, answer["measured"], goal.bound.unit, answer["met"])
+                for goal, answer in goals
+            ),
+            tuple(
+                Checked(condition.text, answer["measured"], condition.unit, answer["met"])
+                for condition, answer in conditions
+            ),
             found["met"],
         )

@@ -70,8 +70,8 @@ def read_sheet(path: str | PathLike[str]) -> Sheet:
             raise InvalidInputError(
                 f"`{file}` has version {found['perhop-sheet']} of the format, not {VERSION}"
             )
-        known = {one.id: one for one in course()}
-        entries = tuple(_entry(one, known[one["lesson"]]) for one in found["lessons"])
+        known = {lesson.id: lesson for lesson in course()}
+        entries = tuple(_entry(entry, known[entry["lesson"]]) for entry in found["lessons"])
         return Sheet(str(found["name"]), str(found["perhop"]), entries)
     except (ValueError, KeyError, TypeError) as error:
         raise InvalidInputError(
