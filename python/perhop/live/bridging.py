@@ -175,8 +175,10 @@ def _has_policy(port: Mapping[str, Any]) -> bool:
     """Whether a port has an output policy, other than the plain FIFO of every interface."""
     output = port["output"]
     queueing = output.get("queueing") or {}
-    buffers = [set(one.get("buffer") or {"tail-drop"}) for one in queueing.get("classes", [])]
-    is_plain = queueing.get("scheduler", "fifo") == "fifo" and all(one == {"tail-drop"} for one in buffers)
+    buffers = [set(config.get("buffer") or {"tail-drop"}) for config in queueing.get("classes", [])]
+    is_plain = queueing.get("scheduler", "fifo") == "fifo" and all(
+        buffer == {"tail-drop"} for buffer in buffers
+    )
     return bool(output.get("conditioners")) or not is_plain
 
 
@@ -239,7 +241,10 @@ def _scenario(
 
 def _directions(scenario: Document) -> dict[tuple[str, str], dict[str, Any]]:
     planned = plan(scenario.embedded(), seed=1, bridge=True)
-    return {(one["from"], one["to"]): one for one in planned.forwarders[_BRIDGE]["directions"]}
+    return {
+        (direction["from"], direction["to"]): direction
+        for direction in planned.forwarders[_BRIDGE]["directions"]
+    }
 
 
 def _taken_over(leaving: Mapping[str, Any], arriving: Mapping[str, Any], *, paced: bool) -> dict[str, Any]:

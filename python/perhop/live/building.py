@@ -87,15 +87,15 @@ def _connect(cable: tuple[Device, Device], names: Mapping[str, str], mtu: int) -
     """Make a veth pair directly in its two namespaces, so that it never appears elsewhere."""
     from pyroute2 import IPRoute  # lazy: optional package
 
-    one, other = cable
+    device, other = cable
     far = os.open(namespaces.path(names[other.node]), os.O_RDONLY | os.O_CLOEXEC)
     try:
-        with namespaces.inside(names[one.node]), IPRoute() as kernel_link:
+        with namespaces.inside(names[device.node]), IPRoute() as kernel_link:
             kernel_link.link(
                 "add",
-                ifname=one.name,
+                ifname=device.name,
                 kind="veth",
-                address=one.mac,
+                address=device.mac,
                 mtu=mtu,
                 peer={"ifname": other.name, "address": other.mac, "mtu": mtu, "net_ns_fd": far},
             )

@@ -61,7 +61,9 @@ def judge(
     `refused` has the settings that the system refused.
     """
     forwarders, hosts = list(forwarders), list(hosts)
-    warnings = [f"{one['node']}: {warning}" for one in forwarders for warning in one["doubts"]]
+    warnings = [
+        f"{forwarder['node']}: {warning}" for forwarder in forwarders for warning in forwarder["doubts"]
+    ]
     for host in hosts:
         late_s = host["lateness"]["p99-ns"] / _NANOSECONDS
         if late_s > _LATE_S:
@@ -79,9 +81,9 @@ def judge(
     warnings += [f"the system refused a setting: {setting}" for setting in refused]
     return Fidelity(
         tuple(dict.fromkeys(warnings)),
-        max((one["lateness"]["p99-s"] for one in forwarders), default=0.0),
+        max((forwarder["lateness"]["p99-s"] for forwarder in forwarders), default=0.0),
         max((host["lateness"]["p99-ns"] / _NANOSECONDS for host in hosts), default=0.0),
-        max((one["load"] for one in forwarders), default=0.0),
+        max((forwarder["load"] for forwarder in forwarders), default=0.0),
     )
 
 

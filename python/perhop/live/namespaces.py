@@ -82,7 +82,7 @@ def file_of(identity: Iterable[int]) -> Path | None:
     """Return a file of the namespace with this identity: a named one, or the file of a process in it."""
     wanted = tuple(identity)
     named = _FOLDER.glob("*")
-    of_processes = (one / "ns" / "net" for one in Path("/proc").iterdir() if one.name.isdigit())
+    of_processes = (process / "ns" / "net" for process in Path("/proc").iterdir() if process.name.isdigit())
     for file in chain(named, of_processes):
         with suppress(OSError):
             if _identity(file) == wanted:

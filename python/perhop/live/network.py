@@ -63,8 +63,8 @@ class Network:
 
     def peer(self, device: Device) -> Device:
         """Return the device at the other end."""
-        one, other = next(cable for cable in self.cables if device in cable)
-        return other if device == one else one
+        first, other = next(cable for cable in self.cables if device in cable)
+        return other if device == first else first
 
     def mtu_of(self, cable: tuple[Device, Device]) -> int:
         """Return the MTU of a cable's devices; it includes tags and labels, which the kernel counts."""
@@ -109,7 +109,7 @@ def network(
         mac = f"02:70:68:{len(made) >> 8 & 0xFF:02x}:{len(made) & 0xFF:02x}:{number:02x}"
         return Device(node, name, mac, towards)
 
-    for one, other in cables:
-        made.append((device(one, 1), device(other, 2)))
+    for first, other in cables:
+        made.append((device(first, 1), device(other, 2)))
     others = tuple(node for node in count if node not in parsed)
     return Network(parsed, others, tuple(made), routes or {}, max(mtu, ETHERNET_MTU), envelope)

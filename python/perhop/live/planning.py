@@ -43,7 +43,9 @@ def plan(scenario: Document, seed: int, replication: int = 0, *, bridge: bool = 
         planned["mtu"],
         envelope=planned["envelope"],
     )
-    return Plan(built, {one["node"]: _on_devices(one, built) for one in planned["forwarders"]})
+    return Plan(
+        built, {forwarder["node"]: _on_devices(forwarder, built) for forwarder in planned["forwarders"]}
+    )
 
 
 def shortened(scenario: Document, factor: float) -> Document:
@@ -94,6 +96,6 @@ def _on_devices(forwarder: dict[str, Any], built: Network) -> dict[str, Any]:
             | {"receives-on": real(direction["receives-on"]), "sends-on": real(direction["sends-on"])}
             for direction in forwarder["directions"]
         ],
-        "inputs": [one | {"device": real(one["device"])} for one in forwarder["inputs"]],
+        "inputs": [entry | {"device": real(entry["device"])} for entry in forwarder["inputs"]],
         "neighbors": {device.name: built.next_mac(device) for device in devices.values()},
     }
