@@ -55,14 +55,14 @@ class Network:
         found = [*device_files(folder, facts), *shown]
         files = [
             {
-                "file": one.file.as_posix(),
-                "name": one.name,
-                "text": one.text,
-                "platform": one.platform or platform,
+                "file": device.file.as_posix(),
+                "name": device.name,
+                "text": device.text,
+                "platform": device.platform or platform,
                 "assume": dict(assume or {}),
-                "is_configuration": one.is_configuration,
+                "is_configuration": device.is_configuration,
             }
-            for one in found
+            for device in found
         ]
         try:
             core = _core.Network(json.dumps(files), facts.to_json())

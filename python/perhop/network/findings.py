@@ -37,7 +37,7 @@ class Between:
     def report_members(self, file: Path) -> str | None:
         """Return the members of such a report with policies, as `json.dumps` writes them."""
         written = (core.report_members(own) for core, own in self._parsed(file))
-        return next((one for one in written if one is not None), None)
+        return next((members for members in written if members is not None), None)
 
     def _parsed(self, file: Path) -> Iterator[tuple[_core.Network, str]]:
         """Generate the networks that may have parsed a file, with its path in the network."""
@@ -87,7 +87,14 @@ def between_devices(
             continue
         network = Network.read(folder, platform=platform, assume=assume)
         found.networks.append(network)
-        for one in json.loads(network.core.findings()):
-            finding = Finding(one["rule"], one["severity"], one["line"], None, one["message"], one["router"])
-            found.findings.setdefault(folder / one["file"], []).append(finding)
+        for diagnostic in json.loads(network.core.findings()):
+            finding = Finding(
+                diagnostic["rule"],
+                diagnostic["severity"],
+                diagnostic["line"],
+                None,
+                diagnostic["message"],
+                diagnostic["router"],
+            )
+            found.findings.setdefault(folder / diagnostic["file"], []).append(finding)
     return found

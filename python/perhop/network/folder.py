@@ -61,7 +61,7 @@ def device_files(folder: Path, facts: Facts) -> list[DeviceFile]:
             own = path.relative_to(folder)
             name, platform = facts.device_of(own)
             found.append(DeviceFile(own, text, name, platform, path.suffix in ROUTER_SUFFIXES))
-    exported = {one.name for one in found}
+    exported = {device.name for device in found}
     for lab, name, text in inner_configurations(folder):
         if name not in exported:
             own = lab.relative_to(folder) / name

@@ -191,7 +191,7 @@ def _eve_ng(lab: Lab, folder: Path, file: Path) -> None:
                 lab.add(sorted((end, far)), file.name)
     for ends in networks.values():
         lab.add(ends, file.name)
-    lab.cables = [dict(one) for one in {json.dumps(one): one for one in lab.cables}.values()]
+    lab.cables = [dict(cable) for cable in {json.dumps(cable): cable for cable in lab.cables}.values()]
     names = {identifier: str(node.get("name")) for identifier, node in nodes.items() if node.get("name")}
     _name_files(lab, folder, {f"node {identifier}": name for identifier, name in names.items()})
 
@@ -202,7 +202,7 @@ def _eve_ng_far_end(nodes: Mapping[str, ElementTree.Element], interface: Element
         return None
     wanted = interface.get("remote_if")
     names: Iterator[str | None] = (
-        one.get("name") for one in far.iter("interface") if one.get("id") == wanted
+        candidate.get("name") for candidate in far.iter("interface") if candidate.get("id") == wanted
     )
     name = next(names, None)
     return f"{far.get('name')}:{name}" if name else None

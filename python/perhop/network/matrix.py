@@ -32,9 +32,9 @@ def read_matrix(file: Path) -> tuple[list[dict[str, Any]], list[Row]]:
     if header is None:
         raise InvalidInputError(f"`{file}` is empty", f"its first line is `{_EXAMPLE}`")
     names = header.cells
-    if unknown := [one for one in names if one not in COLUMNS]:
+    if unknown := [column for column in names if column not in COLUMNS]:
         raise header.wrong(f"there is no column `{unknown[0]}`", f"columns: {','.join(COLUMNS)}")
-    if missing := [one for one in _NEEDED if one not in names]:
+    if missing := [column for column in _NEEDED if column not in names]:
         raise header.wrong(f"the column `{missing[0]}` is missing", f"for example {_EXAMPLE}")
     if "class" not in names and "dscp" not in names:
         raise header.wrong("neither `class` nor `dscp` is a column", f"for example {_EXAMPLE}")

@@ -139,8 +139,8 @@ def pair_results(
 ) -> list[dict[str, Any]]:
     """Return the results of each pair of sites and class, with the hops of most loss and most delay."""
     summary = results.summary
-    classes = {one["class"]: one for one in summary["classes"]}
-    judged = {one["class"]: one for one in verdicts}
+    classes = {row["class"]: row for row in summary["classes"]}
+    judged = {verdict["class"]: verdict for verdict in verdicts}
     figures = queue_figures(results)
     drops, waits = _by_queue(figures, "lost_percent"), _by_queue(figures, "wait_s")
     measured = summary["duration_s"] - summary["warmup_s"]
@@ -202,7 +202,7 @@ def _backlogs(results: Results) -> dict[tuple[str, str], float]:
     samples: dict[tuple[str, str], dict[tuple[int, float], float]] = defaultdict(dict)
     table = results.queues
     columns = ("replication", "time_s", "port", "queue", "bytes")
-    for replication, time, port, queue, backlog in zip(*(table[one] for one in columns), strict=True):
+    for replication, time, port, queue, backlog in zip(*(table[column] for column in columns), strict=True):
         samples[port, queue][replication, time] = backlog
     return {key: sum(values.values()) / len(values) for key, values in samples.items()}
 
@@ -220,7 +220,7 @@ def _by_queue(figures: Sequence[Mapping[str, Any]], key: str) -> dict[tuple[str,
 def _worst(pair: Mapping[str, Any], values: Mapping[tuple[str, str | None], float]) -> dict[str, Any] | None:
     """Return the hop with the greatest value on the paths of a pair; `None` without a value."""
     found = [(_value(stop, values), stop) for stop in stops_of(pair)]
-    value, stop = max(found, key=lambda one: one[0], default=(0.0, None))
+    value, stop = max(found, key=lambda candidate: candidate[0], default=(0.0, None))
     return {**stop, "value": value} if stop is not None and value > 0 else None
 
 

@@ -32,7 +32,7 @@ class SameTraffic:
         """
         first = NetworkRun.from_network(old, traffic=traffic, load=load)
         known = {site["name"] for site in new.summary()["sites"]}
-        both = [one for one in first.demands if {one["from"], one["to"]} <= known]
+        both = [demand for demand in first.demands if {demand["from"], demand["to"]} <= known]
         if not both:
             raise InvalidInputError(
                 "no two sites with traffic between them exist in both networks",
@@ -42,7 +42,9 @@ class SameTraffic:
             first = NetworkRun.from_demands(old, both)
         duration = {"duration": first.scenario["duration"]}
         second = NetworkRun.from_demands(new, both, duration)
-        missing = sorted({site for one in first.demands for site in (one["from"], one["to"])} - known)
+        missing = sorted(
+            {site for demand in first.demands for site in (demand["from"], demand["to"])} - known
+        )
         runs = {pair["name"] for pair in second.pairs}
         only = [pair["name"] for pair in first.pairs if pair["name"] not in runs]
         lost = [f"the new network has no site {site}" for site in missing]

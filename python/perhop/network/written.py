@@ -94,11 +94,13 @@ def _add_written(facts: Facts, file: Path) -> None:
         isinstance(own, dict) and set(own) <= set(_DEVICE_KEYS) for own in devices.values()
     ):
         raise wrong("devices", "by file, for example `configs/edge.cfg: {name: R1}`")
-    facts.devices |= {str(path): {key: str(one) for key, one in own.items()} for path, own in devices.items()}
+    facts.devices |= {
+        str(path): {key: str(value) for key, value in own.items()} for path, own in devices.items()
+    }
 
 
 def _is_texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+    return isinstance(value, list) and all(isinstance(element, str) for element in value)
 
 
 def _routes(file: Path) -> Iterator[tuple[str, str]]:
