@@ -44,7 +44,7 @@ def page(reader: Reader = "students") -> str:
     return render(
         "playground.html",
         judging=judging(),
-        course=[_lesson(one, reader) for one in course()],
+        course=[_lesson(lesson, reader) for lesson in course()],
         is_for_teachers=reader == "teachers",
         module=module,
         script=script,
@@ -82,9 +82,11 @@ def _lesson(lesson: Lesson, reader: Reader) -> dict[str, Any]:
         "html": markdown.render(lesson.text),
         "start": lesson.start,
         "asked": lesson.asked.to_json(),
-        "goals": [{"text": goal_words(one), "unit": one.bound.unit} for one in lesson.asked.goals],
-        "conditions": [{"text": one.words, "unit": one.unit} for one in lesson.asked.conditions],
-        "hints": [markdown.renderInline(one) for one in lesson.hints],
+        "goals": [{"text": goal_words(goal), "unit": goal.bound.unit} for goal in lesson.asked.goals],
+        "conditions": [
+            {"text": condition.words, "unit": condition.unit} for condition in lesson.asked.conditions
+        ],
+        "hints": [markdown.renderInline(hint) for hint in lesson.hints],
         "published": published and {"text": published.text, "source": published.source},
         "solution": {"text": solution.text, "scenario": solution.scenario} if reader == "teachers" else None,
     }
