@@ -133,7 +133,7 @@ def _assumed(keys: Mapping[str, Place]) -> dict[str, str]:
     if "assume" not in keys:
         return {}
     pairs = keys["assume"].pairs("`assume`")
-    return {name: one.text(f"what `{name}` matches") for name, one in pairs.items()}
+    return {name: place.text(f"what `{name}` matches") for name, place in pairs.items()}
 
 
 def _telephony(place: Place, keys: Mapping[str, Place]) -> Telephony:
@@ -149,12 +149,12 @@ def _asserted(place: Place, file: Path) -> Iterator[Assertion]:
     every = place.items("`assert`")
     if not every:
         raise place.error("there is no assertion", "for example `- voice.delay_p99 < 20ms`")
-    for one in every:
-        text = one.text("an assertion")
+    for entry in every:
+        text = entry.text("an assertion")
         try:
             if text.startswith("@"):
                 yield from assertions.read([f"@{file.parent / text[1:]}"])
             else:
                 yield assertions.parse(text)
         except InvalidInputError as error:
-            raise one.error(str(error), error.help) from error
+            raise entry.error(str(error), error.help) from error

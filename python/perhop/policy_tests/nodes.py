@@ -58,7 +58,7 @@ class Place:
         """Return the elements of a list."""
         if not isinstance(self.node, yaml.SequenceNode):
             raise self.error(f"{what} is a list, not {_kind(self.node)}")
-        return [Place(self.file, one) for one in self.node.value]
+        return [Place(self.file, element) for element in self.node.value]
 
     def pairs(self, what: str) -> dict[str, Place]:
         """Return the values of a mapping by their keys."""
@@ -135,16 +135,16 @@ def _nodes(root: yaml.Node) -> Iterator[tuple[yaml.Node, int]]:
         node, depth = left.pop()
         yield node, depth
         if isinstance(node, yaml.MappingNode):
-            left += [(one, depth + 1) for pair in node.value for one in pair]
+            left += [(child, depth + 1) for pair in node.value for child in pair]
         elif isinstance(node, yaml.SequenceNode):
-            left += [(one, depth + 1) for one in node.value]
+            left += [(child, depth + 1) for child in node.value]
 
 
 def _data(node: yaml.Node) -> Any:  # noqa: ANN401 - any YAML value
     if isinstance(node, yaml.MappingNode):
         return {str(key.value): _data(value) for key, value in node.value}
     if isinstance(node, yaml.SequenceNode):
-        return [_data(one) for one in node.value]
+        return [_data(child) for child in node.value]
     if node.style is not None:
         return str(node.value)
     # An unquoted number, true, false or null of YAML 1.2 has the same type in JSON.
