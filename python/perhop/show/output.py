@@ -87,7 +87,9 @@ def compared(results: Results, output: str, tolerances: Tolerances) -> Compariso
     """Return the comparison of a real device's output with a run's; raises `InvalidInputError`."""
     devices = [device for command in read(output)["commands"] for device in shown(results, command)]
     # Parsed from text, so that both sides have the same rounding.
-    return compared_outputs(output, "\n".join(text for one in devices for text in one["texts"]), tolerances)
+    return compared_outputs(
+        output, "\n".join(text for device in devices for text in device["texts"]), tolerances
+    )
 
 
 def compared_outputs(router: str, run: str, tolerances: Tolerances) -> Comparison:
