@@ -211,7 +211,7 @@ class Study:
             ScenarioError: the scenario is not valid.
 
         """
-        cases = {one.name: (table, one) for table in self.tables for one in table.cases}
+        cases = {known_case.name: (table, known_case) for table in self.tables for known_case in table.cases}
         if case not in cases:
             near = get_close_matches(case, cases, n=1)
             advice = f"did you mean `{near[0]}`?" if near else f"cases: {', '.join(cases)}"

@@ -52,11 +52,11 @@ class Errors:
 
     def within_percent(self, limit: float) -> int:
         """Return how many figures are at most `limit` percent away."""
-        return sum(one <= limit for one in self.percent)
+        return sum(error <= limit for error in self.percent)
 
     def within_readings(self, limit: float) -> int:
         """Return how many figures are at most `limit` reading errors away."""
-        return sum(one <= limit for one in self.readings)
+        return sum(error <= limit for error in self.readings)
 
     def to_json(self) -> dict[str, Any]:
         """Return the distribution as plain data; numbers of figures are cumulative."""
@@ -104,27 +104,27 @@ def heads_and_lines(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[
 
 def errors_of(figures: Sequence[Figure]) -> list[Errors]:
     """Return the errors of the compared figures by metric; for several metrics, also of all together."""
-    compared = [one for one in figures if one.verdict != "not-comparable"]
-    names = list(dict.fromkeys(one.metric for one in compared))
-    rows = [_errors(name, [one for one in compared if one.metric == name]) for name in names]
+    compared = [figure for figure in figures if figure.verdict != "not-comparable"]
+    names = list(dict.fromkeys(figure.metric for figure in compared))
+    rows = [_errors(name, [figure for figure in compared if figure.metric == name]) for name in names]
     return [*rows, _errors(ALL, compared)] if len(rows) > 1 else rows
 
 
 def _errors(metric: str, figures: Sequence[Figure]) -> Errors:
-    read = [one for one in figures if one.reading_error is not None]
-    printed = [one for one in figures if one.reading_error is None]
+    read = [figure for figure in figures if figure.reading_error is not None]
+    printed = [figure for figure in figures if figure.reading_error is None]
     return Errors(
         metric,
-        tuple(_percent(one) for one in printed if one.published != 0),
-        tuple(_size(one) / one.reading_error for one in read if one.reading_error is not None),
-        tuple(one.measured == 0 for one in printed if one.published == 0),
+        tuple(_percent(figure) for figure in printed if figure.published != 0),
+        tuple(_size(figure) / figure.reading_error for figure in read if figure.reading_error is not None),
+        tuple(figure.measured == 0 for figure in printed if figure.published == 0),
     )
 
 
-def _size(one: Figure) -> float:
+def _size(figure: Figure) -> float:
     """Return the size of the difference; infinite if nothing was measured."""
-    return math.inf if math.isnan(one.measured) else abs(one.measured - one.published)
+    return math.inf if math.isnan(figure.measured) else abs(figure.measured - figure.published)
 
 
-def _percent(one: Figure) -> float:
-    return 100 * _size(one) / abs(one.published)
+def _percent(figure: Figure) -> float:
+    return 100 * _size(figure) / abs(figure.published)

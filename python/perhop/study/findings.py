@@ -105,7 +105,7 @@ class Findings:
 
 def _highlighted(highlight: Highlight, figures: list[Figure], curves: list[Point]) -> float | None:
     measured: list[Figure | Point] = [*figures, *curves]
-    for one in measured:
-        if highlight.shows(one.table, one.metric, one.case):
-            return one.measured
+    for measurement in measured:
+        if highlight.shows(measurement.table, measurement.metric, measurement.case):
+            return measurement.measured
     return None

@@ -47,7 +47,7 @@ class Keys:
 
     def texts(self, key: str, default: tuple[str, ...]) -> tuple[str, ...]:
         """Return a list of texts."""
-        return tuple(str(one) for one in self._take(key, list, list(default)))
+        return tuple(str(element) for element in self._take(key, list, list(default)))
 
     def integer(self, key: str, default: int) -> int:
         """Return a whole number of at least 0."""

@@ -51,11 +51,15 @@ def live_cases(study: Study, only: Sequence[str] = ()) -> list[LiveCase]:
     if not file.is_file():
         raise InvalidInputError(f"`{study.id}` has no live runs", f"there is no {file}")
     keys = Keys.of_file(file)
-    found = [one for run in keys.tables("runs") for one in _cases(run, study, file)]
+    found = [live_case for run in keys.tables("runs") for live_case in _cases(run, study, file)]
     keys.finish()
-    chosen = [one for one in found if not only or any(fnmatchcase(one.case.name, name) for name in only)]
+    chosen = [
+        live_case
+        for live_case in found
+        if not only or any(fnmatchcase(live_case.case.name, name) for name in only)
+    ]
     if not chosen:
-        known = ", ".join(one.case.name for one in found)
+        known = ", ".join(live_case.case.name for live_case in found)
         raise InvalidInputError(
             f"`{study.id}` has no live run that matches {', '.join(only)}", f"live runs: {known}"
         )

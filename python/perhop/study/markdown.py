@@ -82,7 +82,7 @@ def _figures(figures: list[Figure]) -> str:
 
 
 def _errors(report: Findings) -> str:
-    heads, lines = heads_and_lines([one.to_json() for one in report.errors])
+    heads, lines = heads_and_lines([row.to_json() for row in report.errors])
     return _table(heads, lines, set(range(1, len(heads))))
 
 
@@ -96,36 +96,40 @@ def _curves(points: list[Point]) -> str:
     if not left:
         rows = [[point.case[across], _interval(point)] for point in points]
         return _table([_words(across), "measured"], rows, {1})
-    rows = [[*key, *(_number(line[one].measured) for one in head)] for key, line in lines.items()]
+    rows = [[*key, *(_number(line[column].measured) for column in head)] for key, line in lines.items()]
     titles = [*map(_words, left[:-1]), f"{_words(left[-1])} \\ {_words(across)}"]
     return _table([*titles, *head], rows, set(range(len(left), len(left) + len(head))))
 
 
 def _claims(report: Findings) -> str:
-    rows = [[f"`{id}`", _MARKS[one.verdict], one.evidence] for id, one in report.claims.items()]
+    rows = [[f"`{id}`", _MARKS[verdict.verdict], verdict.evidence] for id, verdict in report.claims.items()]
     return _table(["claim", "verdict", "evidence"], rows, set())
 
 
 def _sensitivity(report: Findings) -> str:
     highlights = report.study.highlights
-    head = ["assumption", "instead", *(one.label for one in highlights), "claims that change"]
+    head = ["assumption", "instead", *(highlight.label for highlight in highlights), "claims that change"]
     published = [
         next(
-            (row.value for row in report.study.published if one.shows(row.table, row.metric, row.case)), None
+            (row.value for row in report.study.published if highlight.shows(row.table, row.metric, row.case)),
+            None,
         )
-        for one in highlights
+        for highlight in highlights
     ]
     rows = [["the study's own", "", *map(_number, report.usual), ""]]
     if any(value is not None for value in published):
         rows.insert(0, ["published", "", *map(_number, published), ""])
     for moved in report.sensitivity_table():
-        changed = "; ".join(f"{id.rpartition('.')[2]} {one.verdict}" for id, one in moved.claims.items())
+        changed = "; ".join(
+            f"{id.rpartition('.')[2]} {verdict.verdict}" for id, verdict in moved.claims.items()
+        )
         rows.append([moved.assumption, moved.value, *map(_number, moved.measured), changed])
     count = next(iter(report.trials.values())).replications
     right = set(range(2, 2 + len(highlights)))
     measured: list[Figure | Point] = [*report.figures, *report.curves]
     paragraphs = [
-        f"Mean of {count} replications, the study's own set of {one.replications}." for one in measured[:1]
+        f"Mean of {count} replications, the study's own set of {figure.replications}."
+        for figure in measured[:1]
     ]
     return "\n\n".join([*paragraphs, _table(head, rows, right)])
 

@@ -72,8 +72,8 @@ def find(id: str) -> Study:
 
 def _read(folder: Path) -> Study:
     keys = Keys.of_file(folder / _FILE)
-    sweeps = {name: one.values() for name, one in keys.named_tables("sweeps")}
-    tables = tuple(_table(one, folder, sweeps) for one in keys.tables("tables"))
+    sweeps = {name: section.values() for name, section in keys.named_tables("sweeps")}
+    tables = tuple(_table(section, folder, sweeps) for section in keys.tables("tables"))
     every_table = tuple(table.id for table in tables)
     study = Study(
         id=folder.name,
@@ -83,16 +83,16 @@ def _read(folder: Path) -> Study:
         seed=keys.integer("seed", 1),
         replications=keys.integer("replications", 10),
         sensitivity_replications=keys.integer("sensitivity-replications", 3),
-        metrics={name: _metric(name, one) for name, one in keys.named_tables("metrics")},
+        metrics={name: _metric(name, section) for name, section in keys.named_tables("metrics")},
         tables=tables,
-        assumptions=tuple(_assumption(one, every_table) for one in keys.tables("assumptions")),
-        highlights=tuple(_highlight(one) for one in keys.tables("highlights")),
+        assumptions=tuple(_assumption(section, every_table) for section in keys.tables("assumptions")),
+        highlights=tuple(_highlight(section) for section in keys.tables("highlights")),
         claims=tuple(
-            _claim(one, every_table) for one in Keys.of_file(folder / "claims.toml").tables("claim")
+            _claim(section, every_table) for section in Keys.of_file(folder / "claims.toml").tables("claim")
         ),
         published=tuple(row for file in sorted(folder.glob("reference/*.csv")) for row in _published(file)),
-        scatters={name: Scatter(name, *_axes(one)) for name, one in keys.named_tables("scatters")},
-        courses={name: Course(name, *_axes(one)) for name, one in keys.named_tables("courses")},
+        scatters={name: Scatter(name, *_axes(section)) for name, section in keys.named_tables("scatters")},
+        courses={name: Course(name, *_axes(section)) for name, section in keys.named_tables("courses")},
     )
     keys.finish()
     return study
@@ -134,7 +134,7 @@ def _table(keys: Keys, folder: Path, sweeps: dict[str, dict[str, Any]]) -> Table
         title=keys.text("title"),
         changes=keys.mapping("set", {}) or {},
         cases=(
-            *(_case(one, folder) for one in keys.tables("cases")),
+            *(_case(section, folder) for section in keys.tables("cases")),
             *_points(keys, id, scenario, swept, sweeps, is_published=not (curves or ellipses)),
         ),
         curves=curves,
@@ -204,7 +204,7 @@ def _assumption(keys: Keys, every_table: tuple[str, ...]) -> Assumption:
         value=keys.text("value"),
         why=keys.text("why"),
         changes=keys.mapping("set", {}) or {},
-        alternatives=tuple(_alternative(one, every_table) for one in keys.tables("alternatives")),
+        alternatives=tuple(_alternative(section, every_table) for section in keys.tables("alternatives")),
         sensitivity=keys.optional_text("sensitivity"),
     )
     keys.finish()
@@ -272,9 +272,9 @@ def _rows(file: Path) -> list[Published]:
 def _means(runs: list[Published]) -> list[Published]:
     """Return one figure for each group of runs: their mean."""
     alike: dict[tuple[str, ...], list[Published]] = {}
-    for one in runs:
-        case = (word for pair in one.case.items() for word in pair)
-        alike.setdefault((one.table, one.metric, one.unit, *case), []).append(one)
+    for run in runs:
+        case = (word for pair in run.case.items() for word in pair)
+        alike.setdefault((run.table, run.metric, run.unit, *case), []).append(run)
     found = []
     for rows in alike.values():
         values = tuple(row.value for row in rows)

@@ -47,7 +47,7 @@ class Report(Findings):
                 disk.write(new / name, text)
             for name, rows in (("figures", self.figures), ("curves", self.curves)):
                 if rows:
-                    table = pl.DataFrame([_row(one) for one in rows], infer_schema_length=None)
+                    table = pl.DataFrame([_row(row) for row in rows], infer_schema_length=None)
                     disk.write(new / f"{name}.parquet", as_parquet(table))
             self._save_cases(new)
             routers = kept(sorted(self.study.folder.glob("*.cfg")))
@@ -96,10 +96,12 @@ class Report(Findings):
     def _sensitivity(self) -> dict[str, Any]:
         published = self.study.published
         return {
-            "highlights": [one.label for one in self.study.highlights],
+            "highlights": [highlight.label for highlight in self.study.highlights],
             "published": [
-                next((row.value for row in published if one.shows(row.table, row.metric, row.case)), None)
-                for one in self.study.highlights
+                next(
+                    (row.value for row in published if highlight.shows(row.table, row.metric, row.case)), None
+                )
+                for highlight in self.study.highlights
             ],
             "own": [_present(value) for value in self.usual],
             "rows": [
@@ -117,12 +119,12 @@ class Report(Findings):
         """Show published and measured figures and the judged claims in a notebook."""
         tables = []
         if self.figures:
-            rows = [one.to_json() for one in self.figures]
+            rows = [figure.to_json() for figure in self.figures]
             tables.append(figure_table(rows, f"{self.study.id}: {self.study.title}, seed {self.seed}"))
-            tables.append(error_table([one.to_json() for one in self.errors]))
+            tables.append(error_table([row.to_json() for row in self.errors]))
         run = {figure.table for figure in self.figures} | {point.table for point in self.curves}
         judged = {claim.id for claim in self.study.claims if set(claim.tables) <= run}
-        claims = [one for one in self._reproducible()["claims"] if one["id"] in judged]
+        claims = [claim for claim in self._reproducible()["claims"] if claim["id"] in judged]
         if claims:
             tables.append(claim_table(claims))
         return "".join(map(notebook, tables))
@@ -135,13 +137,13 @@ class Report(Findings):
             "paper": self.study.paper,
             "seed": self.seed,
             "figures": [figure.to_json() for figure in self.figures],
-            "errors": [one.to_json() for one in self.errors],
+            "errors": [row.to_json() for row in self.errors],
             "curves": [point.to_json() for point in self.curves],
-            **({"ellipses": [one.to_json() for one in self.ellipses]} if self.ellipses else {}),
-            **({"traces": [one.to_json() for one in self.traces]} if self.traces else {}),
+            **({"ellipses": [ellipse.to_json() for ellipse in self.ellipses]} if self.ellipses else {}),
+            **({"traces": [trace.to_json() for trace in self.traces]} if self.traces else {}),
             "claims": [
-                one | {"where": claim.where, "text": claim.text}
-                for one, claim in zip(_claims(self.claims), self._claimed(), strict=True)
+                judged | {"where": claim.where, "text": claim.text}
+                for judged, claim in zip(_claims(self.claims), self._claimed(), strict=True)
             ],
             "tables": self._tables(),
             "metrics": tolerances(self),
@@ -176,13 +178,18 @@ def _present(value: float | None) -> float | None:
 
 
 def _claims(claims: dict[str, Verdict]) -> list[dict[str, Any]]:
-    return [{"id": id, **one.to_json()} for id, one in claims.items()]
+    return [{"id": id, **verdict.to_json()} for id, verdict in claims.items()]
 
 
-def _row(one: Figure | Point) -> dict[str, Any]:
-    low, high = one.ci95 or (None, None)
-    row: dict[str, Any] = {"table": one.table, **one.case, "metric": one.metric, "unit": one.unit}
-    if isinstance(one, Figure):
-        row["published"] = one.published
-    row |= {"measured": one.measured, "ci95_low": low, "ci95_high": high, "replications": one.replications}
-    return row | {"verdict": one.verdict} if isinstance(one, Figure) else row
+def _row(figure: Figure | Point) -> dict[str, Any]:
+    low, high = figure.ci95 or (None, None)
+    row: dict[str, Any] = {"table": figure.table, **figure.case, "metric": figure.metric, "unit": figure.unit}
+    if isinstance(figure, Figure):
+        row["published"] = figure.published
+    row |= {
+        "measured": figure.measured,
+        "ci95_low": low,
+        "ci95_high": high,
+        "replications": figure.replications,
+    }
+    return row | {"verdict": figure.verdict} if isinstance(figure, Figure) else row

@@ -134,10 +134,10 @@ def _ellipses(study: Study, plan: _Plan, done: dict[str, Results]) -> list[Ellip
     found = []
     for table in plan.tables:
         for name in table.ellipses:
-            for case in (one for one in table.cases if one.point):
+            for case in (candidate for candidate in table.cases if candidate.point):
                 samples = getattr(study.measures, name)(done[plan.jobs[case.name].key], case.point)
                 found.append(ellipse(table.id, case.point, study.scatters[name], samples))
-    return [one for one in found if one is not None]
+    return [candidate for candidate in found if candidate is not None]
 
 
 def _traces(study: Study, plan: _Plan, done: dict[str, Results]) -> list[Trace]:

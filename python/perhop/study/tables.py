@@ -14,12 +14,12 @@ def claim_table(claims: Sequence[Mapping[str, Any]]) -> Table:
     """Return the claims of a paper with their verdicts."""
     rows = [
         [
-            Cell(one["text"], tone="wide"),
-            Cell(one["where"], tone="muted"),
-            Cell(one["verdict"], tone=one["verdict"]),
-            Cell(one["evidence"], tone="wide"),
+            Cell(claim["text"], tone="wide"),
+            Cell(claim["where"], tone="muted"),
+            Cell(claim["verdict"], tone=claim["verdict"]),
+            Cell(claim["evidence"], tone="wide"),
         ]
-        for one in claims
+        for claim in claims
     ]
     heads = [Column(name) for name in ("claim", "where", "verdict", "evidence")]
     return Table("Claims of the paper", heads, rows)
