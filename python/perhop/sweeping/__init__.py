@@ -141,7 +141,7 @@ def plan_of(
         raise InvalidInputError("`replications` cannot be swept", "give --replications, or --until")
     _check(scenario, design)
     if until is not None:
-        classes = {one["class"] if "class" in one else one["name"] for one in scenario["traffic"]}
+        classes = {entry["class"] if "class" in entry else entry["name"] for entry in scenario["traffic"]}
         if until.class_name not in classes:
             raise InvalidInputError(
                 f"there is no class `{until.class_name}`", f"classes: {', '.join(sorted(classes))}"
@@ -197,4 +197,4 @@ def _values(path: str, found: Sequence[object] | object) -> list[str]:
 
 def _texts(found: Sequence[object] | object) -> list[str]:
     several = isinstance(found, Sequence) and not isinstance(found, str)
-    return [as_text(one) for one in (found if several else [found])]  # type: ignore[attr-defined]
+    return [as_text(value) for value in (found if several else [found])]  # type: ignore[attr-defined]

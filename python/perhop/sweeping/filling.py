@@ -16,7 +16,7 @@ class Filling:
     def __init__(self, plan: Plan, metric: Metric, against: str | None) -> None:
         """Create an empty chart; `against` is the parameter, by default the first."""
         self.path = against or plan.design.parameters[0]
-        self.parameter = next(one for one in plan.columns() if one.path == self.path)
+        self.parameter = next(column for column in plan.columns() if column.path == self.path)
         self.metric = metric
         # Sum and number by class and value, so that the memory of a chart does not grow with its points.
         self._sums: dict[tuple[str, Value], tuple[float, int]] = {}
@@ -34,7 +34,7 @@ class Filling:
     def lines(self) -> dict[str, dict[Value, float]]:
         """Return the means by class and value, in the order of values."""
         found: dict[str, dict[Value, float]] = {name: {} for name, _ in self._sums}
-        for name, value in sorted(self._sums, key=lambda one: (isinstance(one[1], str), one[1])):
+        for name, value in sorted(self._sums, key=lambda key: (isinstance(key[1], str), key[1])):
             total, count = self._sums[name, value]
             found[name][value] = total / count
         return found

@@ -292,6 +292,6 @@ def digests_of(folder: Path) -> dict[str, str]:
 
 def sealed_digests(text: str, table: str) -> dict[str, str]:
     """Return the SHA-256 of the parts of a table by name, as the text of a manifest states it."""
-    files = {PurePosixPath(name): one["sha256"] for name, one in json.loads(text)["files"].items()}
-    inside = {path: one for path, one in files.items() if path.parent == PurePosixPath(table)}
-    return {path.name: one for path, one in inside.items() if is_name(path.name)}
+    files = {PurePosixPath(name): entry["sha256"] for name, entry in json.loads(text)["files"].items()}
+    inside = {path: digest for path, digest in files.items() if path.parent == PurePosixPath(table)}
+    return {path.name: digest for path, digest in inside.items() if is_name(path.name)}

@@ -156,13 +156,13 @@ def _run(plan: Plan, engine: Engine, store: Store, progress: Callable[[Advance],
 def _advance(
     store: Store, finished: Finished, before: int, elapsed_s: float, new: dict[str, pl.DataFrame]
 ) -> Advance:
-    done, of = int(store.ended.sum()), len(store.ended)
+    done, total = int(store.ended.sum()), len(store.ended)
     return Advance(
-        fraction=min(1.0, max(done, before + finished.points_done) / of),
+        fraction=min(1.0, max(done, before + finished.points_done) / total),
         simulated_s=finished.simulated_s,
         packet_hops=finished.packet_hops,
         done=done,
-        of=of,
+        of=total,
         failed=store.failed,
         rate=(done - before) / elapsed_s if done > before else None,
         new=new,

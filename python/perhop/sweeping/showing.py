@@ -29,9 +29,10 @@ def sweep_table(plan: Plan, table: pl.DataFrame, caption: str) -> Table:
         groups[row["point"], row["class"]][row["metric"]] = value
     parameters = plan.columns()
     given = {point: plan.design[point] for point, _ in keys}
-    heads = [*(Column(one.path) for one in parameters), Column("class")]
+    heads = [*(Column(parameter.path) for parameter in parameters), Column("class")]
     rows = [
-        [*(_value(one, given[point][one.path]) for one in parameters), Cell(name)] for point, name in keys
+        [*(_value(parameter, given[point][parameter.path]) for parameter in parameters), Cell(name)]
+        for point, name in keys
     ]
     for key, name in METRICS.items():
         unit, texts = in_one_unit(list(groups.values()), key)

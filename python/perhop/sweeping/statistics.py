@@ -26,7 +26,7 @@ def summarized(classes: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     Columns: `point`, `class`, `metric`, `unit`, `mean`, `low`, `high` (null with one measurement), and the
     number of `replications` in which it was measured.
     """
-    values = classes.select("point", "class", *(pl.col(one).cast(pl.Float64) for one in metrics))
+    values = classes.select("point", "class", *(pl.col(metric).cast(pl.Float64) for metric in metrics))
     long = values.unpivot(metrics, index=["point", "class"], variable_name="metric").with_columns(
         pl.col("value").fill_nan(None)
     )
@@ -43,17 +43,17 @@ def differences(classes: pl.DataFrame, metrics: Sequence[str], pairs: pl.DataFra
     own intervals suggest (Law, "Simulation Modeling and Analysis", common random numbers): the interval is
     the interval of the differences. The columns are the same as in `summarized`.
     """
-    values = classes.select(*_KEYS, *(pl.col(one).cast(pl.Float64) for one in metrics))
+    values = classes.select(*_KEYS, *(pl.col(metric).cast(pl.Float64) for metric in metrics))
     base = values.rename({"point": "base"})
     joined = values.join(pairs, on="point").join(base, on=["base", "replication", "class"], suffix=" base")
-    both = joined.select(*_KEYS, *(pl.col(one) - pl.col(f"{one} base") for one in metrics))
+    both = joined.select(*_KEYS, *(pl.col(metric) - pl.col(f"{metric} base") for metric in metrics))
     return summarized(both.sort("point", maintain_order=True), metrics)
 
 
 def units(metrics: Sequence[str]) -> pl.Expr:
     """Return the unit of each row's metric."""
     return pl.col("metric").replace_strict(
-        {one: UNITS.get(one, "") for one in metrics}, return_dtype=pl.String
+        {metric: UNITS.get(metric, "") for metric in metrics}, return_dtype=pl.String
     )
 
 
@@ -68,7 +68,7 @@ def _with_interval(found: pl.DataFrame) -> pl.DataFrame:
 
 
 def _ordered(found: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
-    order = {one: place for place, one in enumerate(metrics)}
+    order = {metric: place for place, metric in enumerate(metrics)}
     place = pl.col("metric").replace_strict(order, return_dtype=pl.Int32)
     return (
         found.with_row_index("row")

@@ -139,7 +139,7 @@ class Sweep:
             InvalidInputError: there is no such metric.
 
         """
-        wanted = self.metrics if metrics is None else [resolve(one).column for one in metrics]
+        wanted = self.metrics if metrics is None else [resolve(metric).column for metric in metrics]
         return self._with_values(summarized(self._shared(), wanted))
 
     def differences(
@@ -160,10 +160,10 @@ class Sweep:
 
         """
         path = self.against(parameter)
-        wanted = self.metrics if metrics is None else [resolve(one).column for one in metrics]
-        column = next(one for one in self.plan.columns() if one.path == path)
+        wanted = self.metrics if metrics is None else [resolve(metric).column for metric in metrics]
+        column = next(candidate for candidate in self.plan.columns() if candidate.path == path)
         value = self.points[path][0] if base is None else column.value(str(base))
-        others = [one for one in self.parameters if one != path]
+        others = [name for name in self.parameters if name != path]
         bases = self.points.filter(pl.col(path) == value).select(pl.col("point").alias("base"), *others)
         if not bases.height:
             raise InvalidInputError(f"`{path}` was never {base}")
@@ -174,12 +174,12 @@ class Sweep:
     @property
     def units(self) -> dict[str, str]:
         """The base unit of each parameter that is a number: `b/s`, `s`, `bytes`, or empty."""
-        return {one.path: one.unit for one in self.plan.columns() if one.kind != "text"}
+        return {column.path: column.unit for column in self.plan.columns() if column.kind != "text"}
 
     @property
     def metrics(self) -> list[str]:
         """The metrics of a class, as columns of `classes`, and its share of the throughput."""
-        return [one for one in self._tables["classes"].columns if one not in _KEYS] + [SHARE]
+        return [column for column in self._tables["classes"].columns if column not in _KEYS] + [SHARE]
 
     def against(self, path: str | None) -> str:
         """Return the swept parameter `path`, by default the first; raises `InvalidInputError` for others."""
@@ -219,12 +219,12 @@ class Sweep:
             group = points[row["point"]]["classes"].setdefault(row["class"], {"class": row["class"]})
             ends = None if row["low"] is None else [row["low"], row["high"]]
             group[row["metric"]] = {"mean": row["mean"], "ci95": ends, "unit": row["unit"]}
-        listed = [{**one, "classes": list(one["classes"].values())} for one in points.values()]
+        listed = [{**point, "classes": list(point["classes"].values())} for point in points.values()]
         return self.plan.to_json() | {"points": listed}
 
     def replicated(self) -> str:
         """Return the number of runs of each point as text."""
-        counts = sorted({int(one) for one in self.points["replications"].drop_nulls()})
+        counts = sorted({int(count) for count in self.points["replications"].drop_nulls()})
         if len(counts) > 1:
             return f"{counts[0]} to {counts[-1]} replications"
         return replicated(counts[0] if counts else self.replications)
@@ -261,8 +261,8 @@ class Sweep:
         charts = sweeps.against(frame, path, SHARE, caption=self.caption(), units=self.units)
         axis = Axis("Share of throughput", "%", least=0.0, greatest=100.0)
         return [
-            replace(one, kind="share", y=axis, title=one.title.replace("Share", axis.label, 1))
-            for one in charts
+            replace(chart, kind="share", y=axis, title=chart.title.replace("Share", axis.label, 1))
+            for chart in charts
         ]
 
     def save(
@@ -345,15 +345,17 @@ def points_table(
 ) -> pl.DataFrame:
     """Return rows of `Sweep.points`: points with their replications, and failed points with the reason."""
     rows = sorted(
-        [(number, count, None) for number, count in ended] + [(one, None, why) for one, why in failed]
+        [(number, count, None) for number, count in ended] + [(number, None, why) for number, why in failed]
     )
     chosen = [plan.design[number] for number, _, _ in rows]
     return pl.DataFrame(
         [
             pl.Series("point", [row[0] for row in rows], pl.UInt64),
             *(
-                pl.Series(one.path, [one.value(values[one.path]) for values in chosen], _TYPES[one.kind])
-                for one in columns
+                pl.Series(
+                    column.path, [column.value(values[column.path]) for values in chosen], _TYPES[column.kind]
+                )
+                for column in columns
             ),
             pl.Series("replications", [row[1] for row in rows], pl.UInt32),
             pl.Series("error", [row[2] for row in rows], pl.String),
@@ -364,7 +366,7 @@ def points_table(
 def empty_table(name: str) -> pl.DataFrame:
     """Return the table `name` of a sweep without rows."""
     return pl.DataFrame(
-        schema={"point": pl.UInt64(), **{one: _KINDS[kind] for one, kind in TABLES[name].items()}}
+        schema={"point": pl.UInt64(), **{column: _KINDS[kind] for column, kind in TABLES[name].items()}}
     )
 
 
@@ -386,7 +388,9 @@ def _plan(saved: Saved) -> Plan:
         if plan.to_json() == document:
             return plan
     except ScenarioError as error:
-        if not all(one["path"].endswith((".trace.file", ".pcap.file")) for one in error.diagnostics):
+        if not all(
+            diagnostic["path"].endswith((".trace.file", ".pcap.file")) for diagnostic in error.diagnostics
+        ):
             raise damaged(saved.folder / "scenario.json", error.diagnostics[0]["message"]) from error
         return plan
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, InvalidInputError) as error:
@@ -396,8 +400,12 @@ def _plan(saved: Saved) -> Plan:
 
 def _contents(saved: Saved, table: str) -> dict[str, bytes]:
     begin = f"{table}/"
-    files = {name.removeprefix(begin): one for name, one in saved.contents.items() if name.startswith(begin)}
-    return {name: one for name, one in files.items() if parts.is_name(name)}
+    files = {
+        name.removeprefix(begin): content
+        for name, content in saved.contents.items()
+        if name.startswith(begin)
+    }
+    return {name: content for name, content in files.items() if parts.is_name(name)}
 
 
 def _grown(saved: Saved, plan: Plan) -> dict[str, dict[str, bytes]]:

@@ -76,15 +76,15 @@ def verified(
     for table in tables:
         found.rows[table] = np.zeros(size, dtype=np.uint32)
         known[table] = _known(folder, Label(identity, table), found, found.rows[table], reader)
-    belonging = [one for one in points if parts.has_rows(one.part, found.rows_of(one.points))]
-    found.alone = [one.part.path for one in points if one not in belonging]
+    belonging = [entry for entry in points if parts.has_rows(entry.part, found.rows_of(entry.points))]
+    found.alone = [entry.part.path for entry in points if entry not in belonging]
     known[POINTS] = belonging
-    for one in belonging:
-        found.ended[one.points] = True
+    for entry in belonging:
+        found.ended[entry.points] = True
     _drop_torn(known, found)
-    found.failed = sum(one.failed for one in known[POINTS])
-    for table, ones in known.items():
-        found.digests[table] = {one.part.path.name: one.part.digest for one in ones}
+    found.failed = sum(entry.failed for entry in known[POINTS])
+    for table, entries in known.items():
+        found.digests[table] = {entry.part.path.name: entry.part.digest for entry in entries}
     return found
 
 
@@ -117,13 +117,13 @@ def _drop_torn(known: dict[str, list[_Known]], found: Verified) -> None:
     is_torn = True
     while is_torn:
         is_torn = False
-        for table, ones in known.items():
-            torn = [one for one in ones if not found.ended[one.points].all()]
-            for one in torn:
-                found.ended[one.points] = False
+        for table, entries in known.items():
+            torn = [entry for entry in entries if not found.ended[entry.points].all()]
+            for entry in torn:
+                found.ended[entry.points] = False
                 if table != POINTS:
-                    found.rows[table][one.points] = 0
+                    found.rows[table][entry.points] = 0
             if torn:
                 is_torn = True
-                found.unused += [one.part.path for one in torn]
-                known[table] = [one for one in ones if one not in torn]
+                found.unused += [entry.part.path for entry in torn]
+                known[table] = [entry for entry in entries if entry not in torn]
