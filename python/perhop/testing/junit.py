@@ -17,26 +17,31 @@ from perhop.verdicts.assertions import Judged
 def junit(outcomes: Sequence[Outcome]) -> str:
     """Return the outcomes as an XML document."""
     root = ET.Element("testsuites", {"name": "perhop test", **_counts(outcomes)})
-    for one in outcomes:
-        suite = ET.SubElement(root, "testsuite", {"name": printable(one.test.name), **_counts([one])})
-        if one.error:
-            case = _case(suite, one, "the scenario runs", one.seconds)
-            _problem(case, "error", one.error, one.error + (f"\nhelp: {one.help}" if one.help else ""))
+    for outcome in outcomes:
+        suite = ET.SubElement(root, "testsuite", {"name": printable(outcome.test.name), **_counts([outcome])})
+        if outcome.error:
+            case = _case(suite, outcome, "the scenario runs", outcome.seconds)
+            _problem(
+                case,
+                "error",
+                outcome.error,
+                outcome.error + (f"\nhelp: {outcome.help}" if outcome.help else ""),
+            )
         # Several assertions may belong to one run, so only the first case has the time of the run.
-        for place, judged in enumerate(one.judged):
-            case = _case(suite, one, judged.text, one.seconds if place == 0 else 0.0)
+        for place, judged in enumerate(outcome.judged):
+            case = _case(suite, outcome, judged.text, outcome.seconds if place == 0 else 0.0)
             _result(case, judged)
     ET.indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
 
 
 def _counts(outcomes: Sequence[Outcome]) -> dict[str, str]:
-    errors = sum(bool(one.error) for one in outcomes)
+    errors = sum(bool(outcome.error) for outcome in outcomes)
     return {
-        "tests": str(sum(len(one.judged) for one in outcomes) + errors),
-        "failures": str(sum(len(one.failed) for one in outcomes)),
+        "tests": str(sum(len(outcome.judged) for outcome in outcomes) + errors),
+        "failures": str(sum(len(outcome.failed) for outcome in outcomes)),
         "errors": str(errors),
-        "time": f"{sum(one.seconds for one in outcomes):.3f}",
+        "time": f"{sum(outcome.seconds for outcome in outcomes):.3f}",
     }
 
 

@@ -37,12 +37,12 @@ class Outcome:
     @property
     def passed(self) -> bool:
         """Whether it ran and every assertion is true."""
-        return not self.error and all(one.passed for one in self.judged)
+        return not self.error and all(judged.passed for judged in self.judged)
 
     @property
     def failed(self) -> list[Judged]:
         """The false assertions."""
-        return [one for one in self.judged if not one.passed]
+        return [judged for judged in self.judged if not judged.passed]
 
     @property
     def answer(self) -> str:
@@ -61,8 +61,8 @@ class Outcome:
             "seed": self.seed,
             "replications": self.replications,
             "warnings": self.warnings or None,
-            "assertions": [one.to_json() for one in self.judged],
-            "verdicts": [document(one) for one in self.verdicts],
+            "assertions": [judged.to_json() for judged in self.judged],
+            "verdicts": [document(verdict) for verdict in self.verdicts],
         }
 
 
@@ -96,16 +96,16 @@ def run(
 
 def code(outcomes: Sequence[Outcome]) -> Exit:
     """Return the exit code: 2 if a test could not run, otherwise 4 if an assertion is not met."""
-    if any(one.error for one in outcomes):
+    if any(outcome.error for outcome in outcomes):
         return Exit.INVALID_INPUT
-    return Exit.OK if all(one.passed for one in outcomes) else Exit.NOT_MET
+    return Exit.OK if all(outcome.passed for outcome in outcomes) else Exit.NOT_MET
 
 
 def to_json(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     """Return the outcomes of tests as one document."""
-    answers = [one.answer for one in outcomes]
+    answers = [outcome.answer for outcome in outcomes]
     return {
         "schema_version": 1,
         **{answer: answers.count(answer) for answer in ("passed", "failed", "error")},
-        "tests": [one.to_json() for one in outcomes],
+        "tests": [outcome.to_json() for outcome in outcomes],
     }
