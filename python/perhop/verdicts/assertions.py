@@ -104,7 +104,11 @@ def read(given: Iterable[str]) -> list[Assertion]:
         UnreadableFileError: a file cannot be read.
 
     """
-    return [one for text in given for one in (_of_file(Path(text[1:])) if text[:1] == "@" else [parse(text)])]
+    return [
+        assertion
+        for text in given
+        for assertion in (_of_file(Path(text[1:])) if text[:1] == "@" else [parse(text)])
+    ]
 
 
 def _of_file(file: Path) -> Iterator[Assertion]:
@@ -128,7 +132,7 @@ def parse(text: str) -> Assertion:
         raise InvalidInputError(
             f"`{text}` is not an assertion of the form CLASS.QUANTITY OPERATOR VALUE", _EXAMPLE
         )
-    name, quantity, sign, value = (found[one].strip() for one in ("name", "quantity", "sign", "value"))
+    name, quantity, sign, value = (found[group].strip() for group in ("name", "quantity", "sign", "value"))
     if sign not in _COMPARED:
         signs = f"operators: {' '.join(_COMPARED)}"
         raise InvalidInputError(f"`{text}`: there is no operator `{sign}`", signs)
@@ -175,18 +179,18 @@ def _percent(text: str) -> tuple[float, str] | None:
 
 def require_classes(assertions: Sequence[Assertion], names: Sequence[str]) -> None:
     """Refuse assertions about classes that are not among `names`; raises `InvalidInputError`."""
-    for one in assertions:
-        if one.name != EVERY and named_class(one.name, names) is None:
+    for assertion in assertions:
+        if assertion.name != EVERY and named_class(assertion.name, names) is None:
             listing = f"classes: {', '.join(names[:_MOST])}{', …' if len(names) > _MOST else ''}"
-            help = _near(one.name, names, listing)
-            raise InvalidInputError(f"`{one.text}`: there is no class `{one.name}`", help)
+            help = _near(assertion.name, names, listing)
+            raise InvalidInputError(f"`{assertion.text}`: there is no class `{assertion.name}`", help)
 
 
 def named_class(name: str, names: Sequence[str]) -> str | None:
     """Return the class of this name, or the only one that differs in case; `None` without one."""
     if name in names:
         return name
-    alike = [one for one in names if one.casefold() == name.casefold()]
+    alike = [candidate for candidate in names if candidate.casefold() == name.casefold()]
     return alike[0] if len(alike) == 1 else None
 
 
@@ -194,7 +198,7 @@ def judge(
     assertions: Sequence[Assertion], verdicts: Sequence[Verdict], summary: Mapping[str, Any]
 ) -> list[Judged]:
     """Judge assertions by the means over the replications; raises `InvalidInputError`."""
-    names = [one.name for one in verdicts]
+    names = [verdict.name for verdict in verdicts]
     require_classes(assertions, names)
     return [
         _judged(assertion, verdict, summary)
@@ -213,4 +217,4 @@ def _judged(assertion: Assertion, verdict: Verdict, summary: Mapping[str, Any]) 
 
 def _near(name: str, known: Sequence[str], otherwise: str) -> str:
     near = get_close_matches(name, known, n=3)
-    return f"did you mean {listed((f'`{one}`' for one in near), 'or')}?" if near else otherwise
+    return f"did you mean {listed((f'`{candidate}`' for candidate in near), 'or')}?" if near else otherwise

@@ -33,7 +33,9 @@ def queues_by_class(scenario: ScenarioConfig | Mapping[str, Any]) -> dict[str, l
         codepoint = _number(dscp_number, traffic.get("dscp", "default"))
         way = _path_in_tree(parents, traffic["from"], traffic["to"])
         queues = list(_waits(way, busy, codepoint)) if codepoint is not None else None
-        certain = None if queues is None or None in queues else [one for one in queues if one is not None]
+        certain = (
+            None if queues is None or None in queues else [queue for queue in queues if queue is not None]
+        )
         found[name] = certain if name not in found or found[name] == certain else None
     return {name: queues for name, queues in found.items() if queues}
 
@@ -72,7 +74,7 @@ def _parents(scenario: ScenarioConfig) -> dict[str, str]:
         parents.setdefault(root, root)
         while left:
             node = left.pop()
-            further = [one for one in neighbors[node] if one not in parents]
+            further = [neighbor for neighbor in neighbors[node] if neighbor not in parents]
             parents.update(dict.fromkeys(further, node))
             left += further
     return parents
@@ -130,7 +132,7 @@ def _matches_codepoint(match: Mapping[str, Any], codepoint: int) -> bool | None:
     answers = []
     for key, value in criteria.items():
         read = dscp_number if key == "dscp" else precedence_number
-        values = [_number(read, one) for one in _several(value)]
+        values = [_number(read, element) for element in _several(value)]
         if None in values:
             return None
         answers.append((codepoint if key == "dscp" else codepoint >> 3) in values)

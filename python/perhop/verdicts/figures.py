@@ -31,7 +31,7 @@ class Figure:
     @classmethod
     def over(cls, samples: Sequence[float | None], unit: str) -> Figure | None:
         """Return the mean of one sample per replication; `None` if a sample is missing."""
-        known = [one for one in samples if one is not None and not math.isnan(one)]
+        known = [sample for sample in samples if sample is not None and not math.isnan(sample)]
         if not known or len(known) < len(samples):
             return None
         found = _core.confidence_95(known)

@@ -71,7 +71,7 @@ class Fitness:
 
     def reasons(self) -> list[str]:
         """Return the bounds that decide against the class, or leave it open."""
-        return [one.reason() for one in self.compared if one.answer == self.answer]
+        return [bound.reason() for bound in self.compared if bound.answer == self.answer]
 
 
 def fitness(
@@ -87,12 +87,12 @@ def fitness(
     }
     read = {key: summary[key] for key in _READ if key in summary}
     found = json.loads(_core.judge_roles(json.dumps(read), json.dumps(known)))
-    origins = {one["class"]: one["from"] for one in summary.get("roles", [])}
+    origins = {role["class"]: role["from"] for role in summary.get("roles", [])}
     return {
-        one["class"]: Fitness(
-            one["role"], origins[one["class"]], one["answer"], tuple(map(_compared, one["compared"]))
+        row["class"]: Fitness(
+            row["role"], origins[row["class"]], row["answer"], tuple(map(_compared, row["compared"]))
         )
-        for one in found
+        for row in found
     }
 
 

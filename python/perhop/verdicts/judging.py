@@ -35,7 +35,7 @@ def judge(
     inferred = summary.get("inferred", {}).get("queues", {})
     waits = {**queues_by_class(scenario), **{name: [tuple(place)] for name, place in inferred.items()}}
     names = [str(group["class"]) for group in summary["classes"]]
-    overheads = {one.name: int((one.policy or {}).get("overhead") or 0) for one in ports(scenario)}
+    overheads = {port.name: int((port.policy or {}).get("overhead") or 0) for port in ports(scenario)}
     queues = {name: queue_of(name, summary, waits.get(name), overheads) for name in names}
     promised = {name: queue.guaranteed_bps if queue else None for name, queue in queues.items()}
     fit = fitness(summary, {name: call.r for name, call in rated.items()}, promised)
@@ -51,7 +51,7 @@ def _verdict(
     name = str(group["class"])
     traffic = _traffic(group, summary["duration_s"] - summary["warmup_s"])
     causes = causes_of(group)
-    others_get = any(_mean(one["throughput_bps"]) for one in summary["classes"])
+    others_get = any(_mean(other["throughput_bps"]) for other in summary["classes"])
     state = _state(traffic, causes, queue, others_get=others_get)
     cause, part = causes[0] if causes else (None, None)
     port = port_of_drops(cause, queue, summary["ports"]) if cause else queue.port if queue else None
@@ -74,7 +74,7 @@ def _verdict(
 
 
 def _traffic(group: Mapping[str, Any], seconds: float) -> Traffic:
-    delivered, dropped = (_mean(group[f"{one}_packets"]) for one in ("delivered", "dropped"))
+    delivered, dropped = (_mean(group[f"{counter}_packets"]) for counter in ("delivered", "dropped"))
     offered = _mean(group["offered_packets"])
     return Traffic(
         offered_packets=offered,

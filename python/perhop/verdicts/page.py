@@ -23,7 +23,7 @@ def table(verdicts: Sequence[Verdict], telephony: Telephony) -> Table:
         Column("Y.1541 class", numeric=True),
         Column("verdict"),
     ]
-    return Table(f"Calls: {telephony}", columns, [_cells(one) for one in verdicts])
+    return Table(f"Calls: {telephony}", columns, [_cells(verdict) for verdict in verdicts])
 
 
 def _cells(verdict: Verdict) -> list[Cell]:

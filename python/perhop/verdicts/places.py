@@ -63,12 +63,12 @@ def queue_of(
     every = summary.get("rates", [])
     if waits is None:
         named = [row for row in every if row["queue"].rpartition("/")[2] == name]
-        rows = [row for row in named if [one["port"] for one in named].count(row["port"]) == 1]
+        rows = [row for row in named if [other["port"] for other in named].count(row["port"]) == 1]
     else:
         rows = [row for row in every if (row["port"], row["queue"]) in waits]
     if not rows:
         return None
-    row = max(rows, key=lambda one: _sum(one, summary["ports"], "dropped_packets"))
+    row = max(rows, key=lambda candidate: _sum(candidate, summary["ports"], "dropped_packets"))
     sent, packets = (_sum(row, summary["ports"], f"sent_{unit}") for unit in ("bytes", "packets"))
     counted = 1.0 + overheads.get(row["port"], 0) * packets / sent if sent else 1.0
     return Queue(
@@ -79,21 +79,21 @@ def queue_of(
         limit_bps=row["limit_bps"],
         obtained_bps=counted * _mean(row["obtained_bps"]),
         counted=counted,
-        port_bps=sum(_mean(one["obtained_bps"]) for one in every if one["port"] == row["port"]),
+        port_bps=sum(_mean(entry["obtained_bps"]) for entry in every if entry["port"] == row["port"]),
     )
 
 
 def holder_of(port: str, queue: Queue | None, summary: Mapping[str, Any]) -> Holder | None:
     """Return the class that obtains most of a port, other than the class of `queue`; `None` if unknown."""
-    of_port = [one for one in summary.get("rates", []) if one["port"] == port]
-    others = [one for one in of_port if queue is None or one["queue"] != queue.name]
-    most = max(others, key=lambda one: _mean(one["obtained_bps"]), default=None)
+    of_port = [entry for entry in summary.get("rates", []) if entry["port"] == port]
+    others = [entry for entry in of_port if queue is None or entry["queue"] != queue.name]
+    most = max(others, key=lambda entry: _mean(entry["obtained_bps"]), default=None)
     held = _mean(most["obtained_bps"]) if most else 0.0
     if most is None or not held:
         return None
-    total = sum(_mean(one["obtained_bps"]) for one in of_port)
+    total = sum(_mean(entry["obtained_bps"]) for entry in of_port)
     name = most["queue"].rpartition("/")[2]
-    is_shared = sum(one["queue"].rpartition("/")[2] == name for one in of_port) > 1
+    is_shared = sum(entry["queue"].rpartition("/")[2] == name for entry in of_port) > 1
     return Holder(port, most["queue"] if is_shared else name, 100.0 * held / total)
 
 
@@ -103,7 +103,7 @@ def causes_of(group: Mapping[str, Any]) -> list[tuple[str, float]]:
     found = [(cause, count) for cause, count in found if count > 0]
     dropped = sum(count for _, count in found)
     parts = [(cause, 100.0 * count / dropped) for cause, count in found]
-    return sorted(parts, key=lambda one: -one[1])
+    return sorted(parts, key=lambda part: -part[1])
 
 
 def port_of_drops(cause: str, queue: Queue | None, ports: Sequence[Mapping[str, Any]]) -> str | None:
@@ -142,7 +142,9 @@ def _polices(queue: Queue, summary: Mapping[str, Any]) -> bool:
 def _sum(row: Mapping[str, Any], ports: Sequence[Mapping[str, Any]], counter: str) -> float:
     """Return a counter of the queue of `row`."""
     return sum(
-        _mean(one[counter]) for one in ports if (one["port"], one["queue"]) == (row["port"], row["queue"])
+        _mean(entry[counter])
+        for entry in ports
+        if (entry["port"], entry["queue"]) == (row["port"], row["queue"])
     )
 
 

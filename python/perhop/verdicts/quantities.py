@@ -66,7 +66,7 @@ OF_CLASSES = {
     },
     "dropped_percent": "%",
     "throughput_bps": "b/s",
-    **{f"{of}_{which}_s": "s" for of, every in _PERCENTILES.items() for which in every},
+    **{f"{quantity}_{which}_s": "s" for quantity, every in _PERCENTILES.items() for which in every},
     "fairness": "",
     "flows": "",
 }

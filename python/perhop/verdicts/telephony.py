@@ -57,7 +57,7 @@ class Codec:
 
 
 #: The codecs by their names for `--codec`.
-CODECS = {one[0]: Codec(*one) for one in _core.codecs()}
+CODECS = {row[0]: Codec(*row) for row in _core.codecs()}
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Telephony:
             fixed,
             1.0 if burst_ratio is None else burst_ratio,
             advantage or 0.0,
-            is_chosen=any(one is not None for one in given),
+            is_chosen=any(option is not None for option in given),
         )
 
     of = classmethod(former_name("Telephony.of", from_options.__func__))  # type: ignore[attr-defined]
@@ -162,7 +162,9 @@ def calls(heard: Heard, telephony: Telephony) -> dict[str, Call]:
     rated = _core.rate_calls(
         list(zip(*(heard.classes[column] for column in CLASS_COLUMNS), strict=True)),
         bins,
-        [] if telephony.is_chosen else list(zip(*(heard.own[one] for one in CALL_COLUMNS), strict=True)),
+        []
+        if telephony.is_chosen
+        else list(zip(*(heard.own[column] for column in CALL_COLUMNS), strict=True)),
         telephony.codec.name,
         telephony.fixed_buffer_s,
         telephony.burst_ratio,

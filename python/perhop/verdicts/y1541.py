@@ -17,7 +17,7 @@ def y1541(group: Mapping[str, Any], loss_percent: float | None) -> int | None:
     IPDV is the 99.9th percentile of the delay minus the minimum delay. Errored packets (IPER) do not exist
     here.
     """
-    mean, late, least = (group[f"delay_{one}_s"]["mean"] for one in ("mean", "p999", "min"))
+    mean, late, least = (group[f"delay_{statistic}_s"]["mean"] for statistic in ("mean", "p999", "min"))
     if loss_percent is None or mean is None:
         return None
     if loss_percent > _Y1541_LOSS_PERCENT:
