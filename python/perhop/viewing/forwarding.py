@@ -47,22 +47,24 @@ class Forwarding:
         now = self._clock()
         if self._began is None:
             self._began = now
-        directions = [one for report in reports.values() for one in report["directions"]]
+        directions = [direction for report in reports.values() for direction in report["directions"]]
         ports = [
             {
-                "name": one["name"],
-                "rate": one.get("rate"),
-                "queues": [queue["queue"] for queue in one["waiting"]],
+                "name": direction["name"],
+                "rate": direction.get("rate"),
+                "queues": [queue["queue"] for queue in direction["waiting"]],
             }
-            for one in directions
+            for direction in directions
         ]
         if ports != self._shown_ports:
             self._shown_ports = ports
             self._hub.publish("started", self._about | {"ports": ports})
         self._hub.publish(
-            "doubts", {"doubts": [one for report in reports.values() for one in report["doubts"]]}
+            "doubts", {"doubts": [doubt for report in reports.values() for doubt in report["doubts"]]}
         )
-        self._hub.frame({"at": now - self._began, "ports": [_queue_counters(one) for one in directions]})
+        self._hub.frame(
+            {"at": now - self._began, "ports": [_queue_counters(direction) for direction in directions]}
+        )
 
     def progress(self, share: float) -> None:
         """Publish the completed share of the run."""
@@ -82,7 +84,7 @@ def _queue_counters(direction: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the counters of each queue of a direction, summed over drop precedences."""
     found = []
     for waiting in direction["waiting"]:
-        parts = [one for one in direction["queues"] if one["queue"] == waiting["queue"]]
+        parts = [part for part in direction["queues"] if part["queue"] == waiting["queue"]]
         dropped: dict[str, int] = {}
         for part in parts:
             for cause, count in part["dropped"].items():

@@ -42,8 +42,8 @@ class Simulation:
         for queue in snapshot.queues:
             waiting.setdefault(queue.port, []).append(queue.packets)
         counted = [
-            [one.received_bytes, one.offered, one.delivered, sum(one.dropped), one.delay_sum_s]
-            for one in snapshot.counted.values()
+            [state.received_bytes, state.offered, state.delivered, sum(state.dropped), state.delay_sum_s]
+            for state in snapshot.counted.values()
         ]
         queues = [waiting[port] for port in self._ports]
         frame = {"at": snapshot.time_s, "classes": counted, "queues": queues, "left_out": snapshot.left_out}
@@ -100,7 +100,7 @@ class Simulation:
         # Beyond the end there are no packets, but the playback would search for them.
         end = min(end, duration)
         since, until, columns = self._playback.packets(port, begin, end, enough)
-        cells = {name: [None if math.isnan(one) else one for one in values] for name, values in columns}
+        cells = {name: [None if math.isnan(value) else value for value in values] for name, values in columns}
         return {"from": since, "until": until, "columns": cells}
 
 
