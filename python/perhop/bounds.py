@@ -135,7 +135,7 @@ class Bounds:
 
         from perhop.frames import TableFrame  # lazy: polars
 
-        rows = [_row(one) for one in self.queues]
+        rows = [_row(bound) for bound in self.queues]
         return TableFrame(rows, schema=_schema(pl), orient="row")
 
     def class_frame(self) -> pl.DataFrame:
@@ -160,11 +160,11 @@ class Bounds:
             InvalidInputError: the class does not exist.
 
         """
-        if all(one["class"] != name for one in self.classes):
-            known = ", ".join(str(one["class"]) for one in self.classes)
+        if all(row["class"] != name for row in self.classes):
+            known = ", ".join(str(row["class"]) for row in self.classes)
             raise InvalidInputError(f"there is no traffic class `{name}`", f"classes: {known}")
-        queues = [one for one in self.queues if name in one["classes"]]
-        return Bounds(queues, [one for one in self.classes if one["class"] == name])
+        queues = [bound for bound in self.queues if name in bound["classes"]]
+        return Bounds(queues, [row for row in self.classes if row["class"] == name])
 
     def presented(self, ports: Iterable[str]) -> Bounds:
         """Return the bounds to show: all, or those at the `ports` of an inferred scenario's router.
@@ -185,7 +185,7 @@ class Bounds:
         It is the end-to-end delay or, if only ports of a router are shown, the sum over their queues.
         """
         if self.classes:
-            return {str(one["class"]): one["delay_s"] for one in self.classes if one["delay_s"] is not None}
+            return {str(row["class"]): row["delay_s"] for row in self.classes if row["delay_s"] is not None}
         delays: dict[str, float | None] = {}
         for queue in self.queues:
             for name in queue["classes"]:
@@ -195,32 +195,34 @@ class Bounds:
 
     def queue_table(self, seen: Seen | None = None) -> Table:
         """Return the bounds of queues as a table, with the maxima of `seen`."""
-        found = [seen.queue(one["port"], one["queue"]) if seen else None for one in self.queues]
-        columns = [_texts("port", (one["port"] for one in self.queues))]
-        columns.append(_texts("queue", (one["queue"] for one in self.queues)))
-        rates = [one["guaranteed_bps"] for one in self.queues]
+        found = [seen.queue(bound["port"], bound["queue"]) if seen else None for bound in self.queues]
+        columns = [_texts("port", (bound["port"] for bound in self.queues))]
+        columns.append(_texts("queue", (bound["queue"] for bound in self.queues)))
+        rates = [bound["guaranteed_bps"] for bound in self.queues]
         columns.append(_numbers("guaranteed", "b/s", rates, _typical(rates)))
         columns += _bound_and_maximum(
-            "delay", "s", [one["delay_s"] for one in self.queues], _delays(seen, found)
+            "delay", "s", [bound["delay_s"] for bound in self.queues], _delays(seen, found)
         )
-        bytes_seen = [one["backlog_max_bytes"] if one else None for one in found] if seen else None
+        bytes_seen = [queue["backlog_max_bytes"] if queue else None for queue in found] if seen else None
         columns += _bound_and_maximum(
-            "backlog", "B", [one["backlog_bytes"] for one in self.queues], bytes_seen
+            "backlog", "B", [bound["backlog_bytes"] for bound in self.queues], bytes_seen
         )
-        packets_seen = [one["backlog_max_packets"] if one else None for one in found] if seen else None
-        packets = [one["backlog_packets"] for one in self.queues]
+        packets_seen = [queue["backlog_max_packets"] if queue else None for queue in found] if seen else None
+        packets = [bound["backlog_packets"] for bound in self.queues]
         columns += _bound_and_maximum("backlog", "packets", packets, packets_seen)
-        columns.append(_texts("limit", (_limit(one) for one in self.queues)))
-        columns.append(_texts("by", (" ".join(step["rule"] for step in one["rules"]) for one in self.queues)))
+        columns.append(_texts("limit", (_limit(bound) for bound in self.queues)))
+        columns.append(
+            _texts("by", (" ".join(step["rule"] for step in bound["rules"]) for bound in self.queues))
+        )
         return _table("Bounds of queues", columns)
 
     def class_table(self, seen: Mapping[str, float] | None = None) -> Table:
         """Return the end-to-end bounds of classes as a table, with the longest delays of `seen`."""
-        columns = [_texts("class", (str(one["class"]) for one in self.classes))]
-        columns.append((Column("hops", numeric=True), [Cell(str(one["hops"])) for one in self.classes]))
-        simulated = [seen.get(str(one["class"])) for one in self.classes] if seen is not None else None
-        columns += _bound_and_maximum("delay", "s", [one["delay_s"] for one in self.classes], simulated)
-        columns.append(_texts("", (_note(one) for one in self.classes)))
+        columns = [_texts("class", (str(row["class"]) for row in self.classes))]
+        columns.append((Column("hops", numeric=True), [Cell(str(row["hops"])) for row in self.classes]))
+        simulated = [seen.get(str(row["class"])) for row in self.classes] if seen is not None else None
+        columns += _bound_and_maximum("delay", "s", [row["delay_s"] for row in self.classes], simulated)
+        columns.append(_texts("", (_note(row) for row in self.classes)))
         return _table("Bounds from end to end", columns)
 
 
@@ -271,10 +273,12 @@ def expedited_queue(bounds: Bounds, given: str) -> tuple[str, str, int]:
         )
     port, _, queue = name.rpartition(":")
     # Names of queues may have colons themselves.
-    there = [(one["port"], one["queue"]) for one in bounds.queues]
-    found = [one for one in there if name in (one[1], f"{one[0]}:{one[1]}") or (port, queue) == one]
+    there = [(bound["port"], bound["queue"]) for bound in bounds.queues]
+    found = [
+        place for place in there if name in (place[1], f"{place[0]}:{place[1]}") or (port, queue) == place
+    ]
     if len(found) != 1:
-        several = ", ".join(f"`{one[0]}:{one[1]}`" for one in (found or there))
+        several = ", ".join(f"`{place[0]}:{place[1]}`" for place in (found or there))
         problem = "several queues are called" if found else "no packet arrives at a queue called"
         raise InvalidInputError(f"--ef: {problem} `{name}`", f"queues: {several}")
     return (*found[0], round(parsed[0]))
@@ -353,7 +357,7 @@ def _typical(values: list[float | None]) -> float:
 
 
 def _delays(seen: Seen | None, found: list[SeenQueue | None]) -> list[float | None] | None:
-    return [one["delay_max_s"] if one else None for one in found] if seen else None
+    return [queue["delay_max_s"] if queue else None for queue in found] if seen else None
 
 
 def _limit(bound: QueueBound) -> str:

@@ -17,7 +17,7 @@ from pathlib import Path
 def caller() -> tuple[int, int] | None:
     """Return user and group that called sudo; `None` if this process does not run as root by sudo."""
     names = os.environ.get("SUDO_UID", ""), os.environ.get("SUDO_GID", "")
-    if not hasattr(os, "geteuid") or os.geteuid() != 0 or not all(one.isdecimal() for one in names):
+    if not hasattr(os, "geteuid") or os.geteuid() != 0 or not all(name.isdecimal() for name in names):
         return None
     user, group = map(int, names)
     return (user, group) if user else None

@@ -147,25 +147,25 @@ def _router(
     hidden = _hidden(file, text, ignore)
     found = [
         Finding(
-            one["rule"],
-            one["severity"],
+            diagnostic["rule"],
+            diagnostic["severity"],
             # A finding about an assumption has line 0, which is not in the file. A refusal of the system is
             # about the whole file.
-            None if one["rule"] == NOT_SUPPORTED else one["line"] or None,
+            None if diagnostic["rule"] == NOT_SUPPORTED else diagnostic["line"] or None,
             None,
-            one["message"],
-            one["router"],
-            one.get("fixed"),
+            diagnostic["message"],
+            diagnostic["router"],
+            diagnostic.get("fixed"),
         )
-        for one in report["diagnostics"]
+        for diagnostic in report["diagnostics"]
     ]
     for line in report["lines"]:
         if (rule := STATE_RULES.get(line["state"])) is not None and is_supported(report):
             text_of = line["text"].strip()
             found.append(Finding(rule, "warning", line["number"], None, f"`{text_of}`", line.get("note")))
     found += [*_findings_about_file(report), *further]
-    kept = [one for one in found if not hidden.hides(one.rule, one.line)]
-    kept.sort(key=lambda one: (one.line or 0, one.rule))
+    kept = [finding for finding in found if not hidden.hides(finding.rule, finding.line)]
+    kept.sort(key=lambda finding: (finding.line or 0, finding.rule))
     return Checked(file, "router", kept, router=report, hidden=hidden)
 
 
@@ -274,10 +274,21 @@ def _scenario(file: Path, text: str, ignore: frozenset[str]) -> Checked:
         kind, diagnostics, rendered = None, error.diagnostics, (str(error), error.colored)
     hidden = _hidden(file, text, ignore)
     found = [
-        Finding(one["rule"], one["severity"], one["line"], one["column"], one["message"], one["help"])
-        for one in diagnostics
+        Finding(
+            diagnostic["rule"],
+            diagnostic["severity"],
+            diagnostic["line"],
+            diagnostic["column"],
+            diagnostic["message"],
+            diagnostic["help"],
+        )
+        for diagnostic in diagnostics
     ]
-    kept = [one for one in found if one.severity == "error" or not hidden.hides(one.rule, one.line)]
+    kept = [
+        finding
+        for finding in found
+        if finding.severity == "error" or not hidden.hides(finding.rule, finding.line)
+    ]
     if len(kept) < len(found):
         rendered = None
     return Checked(file, kind, kept, diagnostics=diagnostics, rendered=rendered, hidden=hidden)

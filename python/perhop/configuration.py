@@ -181,7 +181,7 @@ def platform_words(platform: RecognizedPlatform | None) -> str | None:
     if platform is None:
         return None
     name = platform["profile"] if platform["supported"] else f"{platform['system']}, not supported"
-    because = "; ".join(f"line {one['line']}: {one['text'].strip()}" for one in platform["because"])
+    because = "; ".join(f"line {line['line']}: {line['text'].strip()}" for line in platform["because"])
     if platform["chosen"]:
         reason = "--platform"
     elif not because:
@@ -239,7 +239,7 @@ def folded(name: str) -> str:
 
 def is_short_for(short: str, name: str) -> bool:
     """Whether `short` is an abbreviation of `name`: the same numbers after the beginning of the word."""
-    parts = [re.fullmatch(r"([a-z-]+)(.*)", folded(one)) for one in (short, name)]
+    parts = [re.fullmatch(r"([a-z-]+)(.*)", folded(word)) for word in (short, name)]
     if not parts[0] or not parts[1]:
         return folded(short) == folded(name)
     return parts[1][1].startswith(parts[0][1]) and parts[0][2] == parts[1][2]
@@ -339,4 +339,4 @@ def kept(routers: Iterable[Path]) -> str | None:
 def configurations(saved: Saved) -> list[Configuration]:
     """Return the router configurations stored with results."""
     found = saved.json(FILE, _SHAPE) if FILE in saved else []
-    return [Configuration(one["file"], one["lines"]) for one in found]
+    return [Configuration(entry["file"], entry["lines"]) for entry in found]

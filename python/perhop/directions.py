@@ -21,9 +21,9 @@ def against_the_first(scenario: Mapping[str, Any]) -> set[str]:
     The two directions of a link do not share its rate, so they are not stacked.
     """
     traffic = scenario["traffic"]
-    back = ends_against(scenario, ((one["from"], one["to"]) for one in traffic))
-    against = {_class_of(one) for one in traffic if (one["from"], one["to"]) in back}
-    return against | {f"{_class_of(one)}{BACK}" for one in traffic if "tcp" in str(one["source"])}
+    back = ends_against(scenario, ((entry["from"], entry["to"]) for entry in traffic))
+    against = {_class_of(entry) for entry in traffic if (entry["from"], entry["to"]) in back}
+    return against | {f"{_class_of(entry)}{BACK}" for entry in traffic if "tcp" in str(entry["source"])}
 
 
 def ends_against(scenario: Mapping[str, Any], ends: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:

@@ -114,12 +114,12 @@ def remove_all(files: Sequence[Path]) -> None:
             pass
 
 
-def exchange(one: Path, other: Path) -> bool:
+def exchange(folder: Path, other: Path) -> bool:
     """Exchange two folders in one step; return whether the system and the file system support it."""
     swap = _swap()
     if swap is None:
         return False
-    failed = swap(os.fsencode(one), os.fsencode(other))
+    failed = swap(os.fsencode(folder), os.fsencode(other))
     if failed in _UNABLE:
         return False
     if failed:
@@ -142,8 +142,8 @@ def _swap() -> Callable[[bytes, bytes], int] | None:
     else:
         return None
 
-    def swap(one: bytes, other: bytes) -> int:
-        failed = call(*around, one, *around, other, *flags)
+    def swap(path: bytes, other: bytes) -> int:
+        failed = call(*around, path, *around, other, *flags)
         return ctypes.get_errno() if failed else 0
 
     return swap

@@ -116,8 +116,8 @@ def has_levels(value: object) -> bool:
     """Whether lists and mappings are nested no deeper than `MOST_LEVELS`."""
     level: list[object] = [value]
     for _ in range(MOST_LEVELS + 1):
-        mappings = [one.values() for one in level if isinstance(one, dict)]
-        lists = [one for one in level if isinstance(one, list)]
+        mappings = [part.values() for part in level if isinstance(part, dict)]
+        lists = [part for part in level if isinstance(part, list)]
         if not mappings and not lists:
             return True
         level = [inner for outer in (*mappings, *lists) for inner in outer]

@@ -146,10 +146,10 @@ def means(groups: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
     return of_rows(rows, columns)
 
 
-def shares(classes: pl.DataFrame, of: str) -> dict[str, tuple[float, float, float]]:
+def shares(classes: pl.DataFrame, column: str) -> dict[str, tuple[float, float, float]]:
     """Return the mean share of each class in the sum of column `of`, percent, and its 95 % interval."""
-    whole = pl.col(of).sum().over("replication")
-    table = classes.with_columns(pl.col("class").cast(pl.String), share=100.0 * pl.col(of) / whole)
+    whole = pl.col(column).sum().over("replication")
+    table = classes.with_columns(pl.col("class").cast(pl.String), share=100.0 * pl.col(column) / whole)
     found = {}
     for (name,), rows in table.group_by("class", maintain_order=True):
         samples = rows["share"].to_list()

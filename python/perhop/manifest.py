@@ -124,7 +124,7 @@ def is_safe(name: str) -> bool:
 def foreign(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
     """Generate the files of a folder that are not in its manifest: they belong to the user."""
     own = {MANIFEST, *manifest["files"]}
-    above = {str(one) for name in own for one in PurePosixPath(name).parents}
+    above = {str(parent) for name in own for parent in PurePosixPath(name).parents}
     for path in inside(folder):
         name = path.relative_to(folder).as_posix()
         is_folder = stat.S_ISDIR(path.lstat().st_mode)

@@ -56,7 +56,9 @@ def resolve(text: str) -> Metric:
     column = _columns().get(name)
     if column is None or (dot and not before):
         near = get_close_matches(name, _columns(), n=3)
-        words = f"did you mean {listed((f'`{one}`' for one in near), 'or')}?" if near else _EXAMPLES
+        words = (
+            f"did you mean {listed((f'`{candidate}`' for candidate in near), 'or')}?" if near else _EXAMPLES
+        )
         raise InvalidInputError(f"`{text}`: there is no metric `{name}`", words)
     return Metric(before or None, column, UNITS[column])
 

@@ -124,12 +124,12 @@ class Pace:
     def faster(self) -> None:
         """Set the next higher of the usual speeds; above them no limit."""
         with self._lock:
-            self.set_speed(next((one for one in _STEPS if one > self._speed * 1.001), MAX))
+            self.set_speed(next((step for step in _STEPS if step > self._speed * 1.001), MAX))
 
     def slower(self) -> None:
         """Set the next lower of the usual speeds."""
         with self._lock:
-            self.set_speed(next((one for one in reversed(_STEPS) if one < self._speed * 0.999), _STEPS[0]))
+            self.set_speed(next((step for step in reversed(_STEPS) if step < self._speed * 0.999), _STEPS[0]))
 
     def release(self) -> None:
         """Remove the limit, so that the simulation runs to its end."""

@@ -51,9 +51,9 @@ def _member(found: Any, key: str) -> tuple[bool, Any]:  # noqa: ANN401 - any val
     if isinstance(found, Mapping):
         return key in found, found.get(key)
     if isinstance(found, list):
-        for one in found:
-            if isinstance(one, Mapping) and one.get("name") == key:
-                return True, one
+        for member in found:
+            if isinstance(member, Mapping) and member.get("name") == key:
+                return True, member
         if key.isascii() and key.isdigit() and int(key) < len(found):
             return True, found[int(key)]
     return False, None
@@ -117,8 +117,8 @@ def _types(node: Mapping[str, Any], types: Mapping[str, Any], rest: Sequence[str
     if reference:
         yield from _types(types[reference], types, rest)
         return
-    for one in (*node.get("oneOf", ()), *node.get("anyOf", ())):
-        yield from _types(one, types, rest)
+    for alternative in (*node.get("oneOf", ()), *node.get("anyOf", ())):
+        yield from _types(alternative, types, rest)
     if not rest:
         yield from [node["type"]] if node.get("type") in ("integer", "number") else []
         return

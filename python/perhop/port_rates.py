@@ -115,7 +115,7 @@ def _of_policies(
     line = None if rate is None else bits_per_second(rate)
     because = "not known; set it with --rate, for example --rate 10Mb/s" if rate is None else "given"
     chosen = policies if policy is None else {policy: policies[policy]}
-    return [_port(name, one, line, because) for name, one in chosen.items() if one.get("queueing")]
+    return [_port(name, config, line, because) for name, config in chosen.items() if config.get("queueing")]
 
 
 def _of_router(
@@ -167,17 +167,17 @@ def _of_interface(port: RouterPort, rate: str | None, report: RouterReport) -> P
     line, because = _line(port) if rate is None else (bits_per_second(rate), "given")
     found = _port(port["name"], port["output"], line, because)
     shared = [
-        f"{one['message'][0].upper()}{one['message'][1:]}: then no rate is guaranteed."
-        for one in report["diagnostics"]
-        if one["rule"] == _COMMON_PORT and port["interface"] in one["interfaces"]
+        f"{diagnostic['message'][0].upper()}{diagnostic['message'][1:]}: then no rate is guaranteed."
+        for diagnostic in report["diagnostics"]
+        if diagnostic["rule"] == _COMMON_PORT and port["interface"] in diagnostic["interfaces"]
     ]
     found = replace(found, assumed=[*found.assumed, *shared])
     attached = port["policies"]["output"] if "policies" in port else None
     without = set(_without_share(attached))
     if not without:
         return found
-    queues = [_with_leftovers(one, line) if one["queue"] in without else one for one in found.queues]
-    names = ", ".join(one["queue"].rpartition("/")[2] for one in queues if one["queue"] in without)
+    queues = [_with_leftovers(queue, line) if queue["queue"] in without else queue for queue in found.queues]
+    names = ", ".join(queue["queue"].rpartition("/")[2] for queue in queues if queue["queue"] in without)
     remark = (
         f"No guaranteed rate, because the share is 0 percent: {names}. "
         "These queues send only at the rate that the other queues do not use."
@@ -194,11 +194,11 @@ def _with_leftovers(queue: QueueRates, line_bps: float | None) -> QueueRates:
 
 def _without_share(policy: ResolvedPolicy | None) -> Iterator[str]:
     """Yield the names of the queues whose classes are configured with 0 percent."""
-    for one in policy["classes"] if policy else []:
-        bandwidth, queue = one["bandwidth"], one["queue"]
+    for config in policy["classes"] if policy else []:
+        bandwidth, queue = config["bandwidth"], config["queue"]
         if bandwidth and bandwidth["value"] == 0 and queue:
             yield queue
-        yield from _without_share(one["policy"])
+        yield from _without_share(config["policy"])
 
 
 def _line(port: RouterPort) -> tuple[float | None, str]:
@@ -225,8 +225,8 @@ def _bytes_beyond_ip(policy: PolicyConfig) -> int:
         return own
     layers = set()
     if queueing := policy.get("queueing"):
-        for one in queueing.get("classes", []):
-            share = one.get("share")
+        for config in queueing.get("classes", []):
+            share = config.get("share")
             link_layer = share.get("link-layer") if share else None
             layers.add(link_layer.get("overhead", 0) if link_layer else 0)
     return layers.pop() if len(layers) == 1 else 0
@@ -236,22 +236,24 @@ def _assumed(policy: PolicyConfig, line_bps: float | None, queues: list[QueueRat
     counted = _bytes_beyond_ip(policy)
     extra = f" and {counted} bytes more" if counted else ""
     yield f"Rates count the IP bytes of a packet{extra}; other headers of the line are extra."
-    unlimited = [one["queue"] for one in queues if one["priority"] and one["limit_bps"] is None]
+    unlimited = [queue["queue"] for queue in queues if queue["priority"] and queue["limit_bps"] is None]
     if unlimited:
         names = ", ".join(unlimited)
         yield (
             f"Priority without a limit: {names}. "
             "The guaranteed rates of the other queues assume that these queues send nothing."
         )
-    for one in json.loads(_core.policers(json.dumps(policy))):
-        if one["scope"] != "class":
-            what = "all packets" if one["scope"] == "all" else "packets that are not those of a single class"
-            name = f" ({one['name']})" if one["name"] else ""
+    for policer in json.loads(_core.policers(json.dumps(policy))):
+        if policer["scope"] != "class":
+            what = (
+                "all packets" if policer["scope"] == "all" else "packets that are not those of a single class"
+            )
+            name = f" ({policer['name']})" if policer["name"] else ""
             yield (
                 f"Before the queues, a policer of {what}{name} drops packets above"
-                f" {rate_words(one['limit_bps'])}. The guaranteed rates apply to the other packets."
+                f" {rate_words(policer['limit_bps'])}. The guaranteed rates apply to the other packets."
             )
-    approximate = [one["queue"] for one in queues if one["approximate"]]
+    approximate = [queue["queue"] for queue in queues if queue["approximate"]]
     if approximate:
         yield (
             f"HTB: the rates of {', '.join(approximate)} add up to more than the available rate. Bursts"

@@ -91,7 +91,7 @@ def _leaves(port: str, queueing: QueueingConfig, prefix: str) -> Iterator[Queue]
         if inner := config.get("queueing"):
             yield from _leaves(port, inner, f"{name}/")
         else:
-            yield from (Queue(port, one, config) for one in queue_names(config, name))
+            yield from (Queue(port, queue, config) for queue in queue_names(config, name))
 
 
 @dataclass(frozen=True)
@@ -152,9 +152,9 @@ def _resolved(text: str, base: str) -> ScenarioConfig:
 
 def find_queue(scenario: ScenarioConfig | Mapping[str, Any], port: str, queue: str) -> Queue:
     """Return a queue by its port and name in results; raises `UnknownNameError`."""
-    for one in ports(scenario):
-        if one.name == port:
-            for leaf in one.queues():
+    for candidate in ports(scenario):
+        if candidate.name == port:
+            for leaf in candidate.queues():
                 if leaf.name == queue:
                     return leaf
     raise UnknownNameError(f"no queue `{queue}` at `{port}`")

@@ -43,7 +43,7 @@ def platform_rules(name: str) -> list[PlatformRule]:
         found = json.loads(_core.platform_rules(name))
     except ValueError as error:
         raise UnknownNameError(*error.args) from error
-    return [PlatformRule(**one) for one in found]
+    return [PlatformRule(**rule) for rule in found]
 
 
 def has_rules(name: str) -> bool:

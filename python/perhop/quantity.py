@@ -44,9 +44,9 @@ def short(value: float, digits: int = 6) -> str:
     return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
 
 
-def counted(count: int, one: str, several: str | None = None) -> str:
+def counted(count: int, singular: str, several: str | None = None) -> str:
     """Return a count with its noun: `1 point`, `2 points`, `0 processes`."""
-    return f"{count} {one if count == 1 else several or one + 's'}"
+    return f"{count} {singular if count == 1 else several or singular + 's'}"
 
 
 def agreement(agree: int, differ: int) -> str:
@@ -126,8 +126,8 @@ def bits_per_second(rate: str) -> float:
 def shortened(values: Sequence[str]) -> list[str]:
     """Return values truncated so that they still differ; a value may be a whole part of a policy."""
     different = set(values)
-    kept = next(n for n in count(WIDE) if len({one[:n] for one in different}) == len(different))
-    return [one if len(one) <= kept + 1 else f"{one[:kept]}…" for one in values]
+    kept = next(n for n in count(WIDE) if len({value[:n] for value in different}) == len(different))
+    return [value if len(value) <= kept + 1 else f"{value[:kept]}…" for value in values]
 
 
 def column(groups: list[dict[str, Any]], key: str) -> tuple[str, list[str]]:

@@ -65,20 +65,20 @@ def rates(
     rows = []
     for port in ports(scenario):
         found = class_rates(port.policy, bits_per_second(port.rate)) if port.policy else []
-        if len(found) > 1 or any(one["limit_bps"] is not None for one in found):
+        if len(found) > 1 or any(queue["limit_bps"] is not None for queue in found):
             sent = _sent(port.name, summary, seconds)
             rows += [
                 {
                     "port": port.name,
-                    "queue": one["queue"],
-                    "priority": one["priority"],
-                    "guaranteed_bps": _beyond_limit(one),
-                    "limit_bps": _limit(one),
-                    "remaining": _remaining(one),
-                    "obtained_bps": sent.get(one["queue"]) or {"mean": None, "ci95": None, "unit": "b/s"},
-                    "queued_packets": queued.get((port.name, one["queue"])),
+                    "queue": queue["queue"],
+                    "priority": queue["priority"],
+                    "guaranteed_bps": _beyond_limit(queue),
+                    "limit_bps": _limit(queue),
+                    "remaining": _remaining(queue),
+                    "obtained_bps": sent.get(queue["queue"]) or {"mean": None, "ci95": None, "unit": "b/s"},
+                    "queued_packets": queued.get((port.name, queue["queue"])),
                 }
-                for one in found
+                for queue in found
             ]
     return rows
 
@@ -124,10 +124,10 @@ def policers(
             policy = policies.get(str(port.interface.get(side)))
             found = json.loads(_core.policers(json.dumps(policy))) if policy else []
             place = {"node": port.sender, "neighbor": port.receiver, "side": side}
-            for one in found:
-                name = one["name"].rpartition(".")[2]
+            for policer in found:
+                name = policer["name"].rpartition(".")[2]
                 if (*place.values(), name) in used:
-                    rows.append({**place, "class": name, "limit_bps": one["limit_bps"]})
+                    rows.append({**place, "class": name, "limit_bps": policer["limit_bps"]})
     return rows
 
 

@@ -68,7 +68,7 @@ class Verified:
     @property
     def identical(self) -> bool:
         """Whether every repeated run gave the same results."""
-        return not any(one.differences for one in self.repeated)
+        return not any(run.differences for run in self.repeated)
 
     def to_json(self) -> dict[str, Any]:
         """Return the verification as plain data."""
@@ -82,12 +82,12 @@ class Verified:
             "identical": self.identical if self.repeated else None,
             "repeated": [
                 {
-                    "folder": one.name,
-                    "seed": one.seed,
-                    "replications": one.replications,
-                    "differences": [vars(difference) for difference in one.differences],
+                    "folder": run.name,
+                    "seed": run.seed,
+                    "replications": run.replications,
+                    "differences": [vars(difference) for difference in run.differences],
                 }
-                for one in self.repeated
+                for run in self.repeated
             ],
         }
 
@@ -168,7 +168,9 @@ def _repeated(
             progress=progress,
         )
     except ScenarioError as error:
-        why = "; ".join(one["message"] for one in error.diagnostics if one["severity"] == "error")
+        why = "; ".join(
+            diagnostic["message"] for diagnostic in error.diagnostics if diagnostic["severity"] == "error"
+        )
         raise InvalidInputError(
             f"the files of `{run.folder}` are unchanged, but the scenario cannot run: {why}",
             "if the traces have moved, give the folder of their paths with --base",
@@ -199,11 +201,11 @@ def _shown(values: Mapping[str, object], path: str) -> str:
 def _values(value: object, path: str = "") -> Iterator[tuple[str, object]]:
     """Generate the scalars of a JSON value by their paths."""
     if isinstance(value, Mapping):
-        for key, one in value.items():
-            yield from _values(one, f"{path}.{key}" if path else str(key))
+        for key, member in value.items():
+            yield from _values(member, f"{path}.{key}" if path else str(key))
     elif isinstance(value, list | tuple):
-        for number, one in enumerate(value):
-            yield from _values(one, f"{path}.{number}")
+        for number, element in enumerate(value):
+            yield from _values(element, f"{path}.{number}")
     else:
         yield path, value
 
@@ -228,7 +230,7 @@ def _of_table(file: str, before: pl.DataFrame, now: pl.DataFrame) -> Iterator[Di
         yield Difference(file, 0, 0, f"had {counted(before.height, 'row')} and has {now.height} now")
         return
     count, first = 0, ""
-    for column in (one for one in before.columns if one in now.columns):
+    for column in (name for name in before.columns if name in now.columns):
         old, new = (_plain(table[column]) for table in (before, now))
         rows = old.ne_missing(new).arg_true() if old.dtype == new.dtype else pl.Series(range(old.len()))
         if rows.len():
@@ -245,13 +247,13 @@ def _plain(values: pl.Series) -> pl.Series:
 
 
 def _share(
-    progress: Callable[[Progress], None] | None, number: int, of: int
+    progress: Callable[[Progress], None] | None, number: int, total: int
 ) -> Callable[[Progress], None] | None:
     """Return the callback for one of several runs."""
     if progress is None:
         return None
 
     def report(now: Progress) -> None:
-        progress(Progress((number + now.fraction) / of, now.simulated_s, now.packet_hops))
+        progress(Progress((number + now.fraction) / total, now.simulated_s, now.packet_hops))
 
     return report

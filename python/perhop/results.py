@@ -185,7 +185,7 @@ class Results:
     def drop_curves(self, port: str, queue: str) -> DropCurves | None:
         """Return the configured drop probabilities of one queue, `None` if it does not drop early."""
         every = self.all_drop_curves()
-        return next((one for one in every if (one["port"], one["queue"]) == (port, queue)), None)
+        return next((curves for curves in every if (curves["port"], curves["queue"]) == (port, queue)), None)
 
     def _repr_html_(self) -> str:
         """Show the results of each class in a notebook."""
@@ -221,7 +221,7 @@ class Results:
         from perhop import frames, verdicts  # lazy: polars
 
         assumed = verdicts.Telephony.from_options(codec, jitter_buffer, burst_ratio, advantage)
-        return frames.of_rows([verdicts.row(one) for one in self.judged(assumed)], verdicts.COLUMNS)
+        return frames.of_rows([verdicts.row(verdict) for verdict in self.judged(assumed)], verdicts.COLUMNS)
 
     def judged(self, telephony: Telephony) -> list[Verdict]:
         """Return the verdict on each class as objects."""
@@ -233,7 +233,7 @@ class Results:
             # Results of older versions have no such table.
             self._lists("calls", verdicts.CALL_COLUMNS)
             if "calls" in self._columns
-            else {one: [] for one in verdicts.CALL_COLUMNS},
+            else {column: [] for column in verdicts.CALL_COLUMNS},
         )
         return verdicts.judge(self.summary, self.scenario, heard, telephony)
 
@@ -241,7 +241,7 @@ class Results:
         """Return columns of a table as lists, without loading polars if the run is in memory."""
         columns = self._columns[name]
         if isinstance(columns, tuple):
-            return {one: self.table(name)[one].to_list() for one in wanted}
+            return {column: self.table(name)[column].to_list() for column in wanted}
         return columns.lists(list(wanted))
 
     @property

@@ -38,7 +38,7 @@ class Rule:
 @cache
 def rules() -> dict[str, Rule]:
     """Return all rules by name."""
-    return {one["id"]: _read(**one) for one in json.loads(_core.rules())}
+    return {entry["id"]: _read(**entry) for entry in json.loads(_core.rules())}
 
 
 def _read(id: str, severity: Severity, page: str) -> Rule:

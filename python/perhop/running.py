@@ -208,9 +208,9 @@ def _next_snapshot(running: _core.Run) -> Snapshot | None:
     if seen is None:
         return None
     time_s, queues, classes, left_out = seen
-    counted = {one[0]: ClassState(*one[1:]) for one in classes}
+    counted = {row[0]: ClassState(*row[1:]) for row in classes}
     received = {name: state.received_bytes for name, state in counted.items()}
-    return Snapshot(time_s, [QueueState(*one) for one in queues], received, counted, left_out)
+    return Snapshot(time_s, [QueueState(*row) for row in queues], received, counted, left_out)
 
 
 def _require(name: str, value: int, least: int, greatest: int) -> None:

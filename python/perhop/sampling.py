@@ -76,11 +76,11 @@ class Design:
     def values(self) -> Mapping[str, Values]:
         """The values of each path; ranges with a step are expanded."""
         found: dict[str, Values] = {}
-        for path, one in self.written.items():
-            if isinstance(one, Range):
-                found[path] = one
+        for path, choice in self.written.items():
+            if isinstance(choice, Range):
+                found[path] = choice
                 continue
-            texts = _expanded(one, path)
+            texts = _expanded(choice, path)
             # A grid has each value once, even if it is given twice.
             found[path] = list(dict.fromkeys(texts)) if self.kind == "grid" else texts
         return found
@@ -88,7 +88,9 @@ class Design:
     @cached_property
     def parameters(self) -> tuple[str, ...]:
         """The paths that have several values."""
-        return tuple(path for path, one in self.values.items() if isinstance(one, Range) or len(set(one)) > 1)
+        return tuple(
+            path for path, choice in self.values.items() if isinstance(choice, Range) or len(set(choice)) > 1
+        )
 
     def __len__(self) -> int:
         """Return the number of points."""
@@ -113,14 +115,14 @@ class Design:
             return {path: texts[number if len(texts) > 1 else 0] for path, texts in self.lists.items()}
         parts = iter(self._drawn[number])
         return {
-            path: _drawn_value(one, float(next(parts))) if path in self.parameters else _single(one)
-            for path, one in self.values.items()
+            path: _drawn_value(choice, float(next(parts))) if path in self.parameters else _single(choice)
+            for path, choice in self.values.items()
         }
 
     @cached_property
     def lists(self) -> Mapping[str, Sequence[str]]:
         """The values of each path that has a list of them."""
-        return {path: one for path, one in self.values.items() if not isinstance(one, Range)}
+        return {path: choice for path, choice in self.values.items() if not isinstance(choice, Range)}
 
     @cached_property
     def _strides(self) -> list[tuple[str, Sequence[str], int]]:
@@ -133,11 +135,11 @@ class Design:
 
     def texts(self, path: str) -> Iterator[str]:
         """Generate the values of a path; for a range, its ends."""
-        one = self.values[path]
-        if isinstance(one, Range):
-            yield from (one.low + one.unit, one.high + one.unit)
+        choice = self.values[path]
+        if isinstance(choice, Range):
+            yield from (choice.low + choice.unit, choice.high + choice.unit)
         else:
-            yield from dict.fromkeys(one)
+            yield from dict.fromkeys(choice)
 
     @cached_property
     def _drawn(self) -> Any:  # noqa: ANN401 - an array of numpy
@@ -163,8 +165,8 @@ class Design:
     def to_json(self) -> dict[str, Any]:
         """Return the design as plain data."""
         values = {
-            path: dict(vars(one)) if isinstance(one, Range) else list(one)
-            for path, one in self.written.items()
+            path: dict(vars(choice)) if isinstance(choice, Range) else list(choice)
+            for path, choice in self.written.items()
         }
         drawn = {"sample": self.sample, "seed": self.seed} if self.sample else {}
         return {"kind": self.kind, "values": values, **drawn}
@@ -172,7 +174,7 @@ class Design:
     @classmethod
     def of_json(cls, found: Mapping[str, Any]) -> Design:
         """Return the design that `to_json` described; raises `LookupError`, `TypeError` or `ValueError`."""
-        values = {path: values_of(one) for path, one in found["values"].items()}
+        values = {path: values_of(choice) for path, choice in found["values"].items()}
         design = cls(found["kind"], values, int(found.get("sample", 0)), int(found.get("seed", 0)))
         is_drawn = design.kind in ("sobol", "latin-hypercube")
         if not design.parameters or is_drawn != (design.sample > 0) or not 0 <= design.seed < 2**64:
@@ -183,13 +185,13 @@ class Design:
 def values_of(found: object) -> Values:
     """Parse the values of a parameter from the form of `to_json`; raises `TypeError` or `ValueError`."""
     if isinstance(found, dict):
-        one = Range(**found)
-        texts = (one.low, one.high, one.unit)
-        if not all(isinstance(text, str) for text in texts) or _number(one.low + one.unit) is None:
+        choice = Range(**found)
+        texts = (choice.low, choice.high, choice.unit)
+        if not all(isinstance(text, str) for text in texts) or _number(choice.low + choice.unit) is None:
             raise ValueError("no range")
-        if not (isinstance(one.log, bool) and isinstance(one.whole, bool)):
+        if not (isinstance(choice.log, bool) and isinstance(choice.whole, bool)):
             raise ValueError("no range")
-        return one
+        return choice
     if not isinstance(found, list) or not found or not all(isinstance(text, str) for text in found):
         raise ValueError("no list of values")
     return found
@@ -237,8 +239,8 @@ def drawn_from(ranges: Mapping[str, Sequence[str]]) -> dict[str, Values]:
     found: dict[str, Values] = {}
     for path, texts in ranges.items():
         parts = split(texts[0], path) if len(texts) == 1 else list(texts)
-        one = _range(parts[0], path) if len(parts) == 1 else None
-        found[path] = parts if one is None else one
+        parsed = _range(parts[0], path) if len(parts) == 1 else None
+        found[path] = parts if parsed is None else parsed
     return found
 
 
@@ -283,7 +285,7 @@ def _stepped(text: str, path: str) -> list[str] | None:
     """Return the values of `start:stop:step`; `None` for other text."""
     parts = _in_one_unit(text.split(":"))
     found = [_number(part) for part in parts]
-    if len(parts) != 3 or any(one is None for one in found) or not _alike(parts):
+    if len(parts) != 3 or any(number is None for number in found) or not _alike(parts):
         return None
     start, stop, step = (_exact(part) for part in parts)
     if step == 0 or (stop - start) * step < 0:
@@ -296,8 +298,8 @@ def _stepped(text: str, path: str) -> list[str] | None:
     written = _number(parts[0])
     # The unit includes the space before it, if any.
     unit = parts[0].strip().removeprefix(written[0]) if written else ""
-    one = _exact(f"1{unit}")
-    return [f"{_text((start + place * step) / one)}{unit}" for place in range(count)]
+    unit_size = _exact(f"1{unit}")
+    return [f"{_text((start + place * step) / unit_size)}{unit}" for place in range(count)]
 
 
 def _spaced(text: str, path: str) -> list[str] | None:
@@ -355,7 +357,7 @@ def _in_one_unit(parts: list[str]) -> list[str]:
     """Return numbers with the unit of the last, if only the last has a unit: `5:29:1 packets`."""
     found = [_number(part) for part in parts]
     *others, last = found
-    if last is None or not last[1] or any(one is None or one[1] for one in others):
+    if last is None or not last[1] or any(number is None or number[1] for number in others):
         return parts
     unit = parts[-1].strip().removeprefix(last[0])
     return [*(part.strip() + unit for part in parts[:-1]), parts[-1]]
@@ -395,6 +397,6 @@ def _drawn_value(values: Values, part: float) -> str:
     )
 
 
-def _single(one: Values) -> str:
-    assert not isinstance(one, Range), "a range has several values"
-    return one[0]
+def _single(values: Values) -> str:
+    assert not isinstance(values, Range), "a range has several values"
+    return values[0]

@@ -127,7 +127,9 @@ class Saved:
         """Return a folder in this one, which has a manifest of its own."""
         begin = f"{name}/"
         inside = {
-            path.removeprefix(begin): one for path, one in self.contents.items() if path.startswith(begin)
+            path.removeprefix(begin): content
+            for path, content in self.contents.items()
+            if path.startswith(begin)
         }
         folder = self.folder / name
         if MANIFEST not in inside:

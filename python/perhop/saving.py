@@ -250,7 +250,7 @@ def _record(path: Path, place: Path) -> None:
 
 def _is_within_hidden(path: Path) -> bool:
     """Whether a path is in an unfinished folder of this process."""
-    return any(path.is_relative_to(one) for one in _unfinished)
+    return any(path.is_relative_to(folder) for folder in _unfinished)
 
 
 @contextmanager
@@ -261,17 +261,17 @@ def _created_parents(folder: Path) -> Iterator[None]:
         missing.append(folder)
         folder = folder.parent
     try:
-        for one in reversed(missing):
+        for parent in reversed(missing):
             # Another process may make it at the same time.
             with suppress(FileExistsError):
-                disk.make_folder(one)
-                with made_folder(one):
-                    disk.sync(one.parent)
+                disk.make_folder(parent)
+                with made_folder(parent):
+                    disk.sync(parent.parent)
         yield
     except BaseException:
-        for one in missing:
+        for parent in missing:
             with suppress(OSError):
-                one.rmdir()
+                parent.rmdir()
         raise
 
 
@@ -413,7 +413,7 @@ def named(hidden: Path, shown: Path) -> Iterator[None]:
         begin, given = str(hidden), error.filename
         if error.errno is None:
             # Errors raised by libraries have no errno, and a complete message.
-            error.args = tuple(str(one).replace(begin, str(shown)) for one in error.args)
+            error.args = tuple(str(argument).replace(begin, str(shown)) for argument in error.args)
         elif given is None or Path(str(given)) == hidden:
             error.filename = str(shown)
         elif Path(str(given)).is_relative_to(hidden):

@@ -187,7 +187,7 @@ class Scenario(Document):
         scenario.origin = {
             "file": "standard input" if file == STANDARD_INPUT else file.name,
             "interface": whole_port or made.leaving,
-            "offered": [list(one) for one in made.offered],
+            "offered": [list(offer) for offer in made.offered],
             "assumed": made.assumptions,
         }
         return scenario
@@ -258,7 +258,7 @@ class Scenario(Document):
 def with_shorter_warmup(inferred: Document, changes: Mapping[str, object]) -> Mapping[str, object]:
     """Return the changes of an inferred scenario; a shorter duration also shortens the warm-up."""
     duration = quantity(str(changes["duration"])) if "duration" in changes else None
-    usual, warmup = (quantity(one) for one in (inferred["duration"], inferred["measure"]["warmup"]))
+    usual, warmup = (quantity(text) for text in (inferred["duration"], inferred["measure"]["warmup"]))
     if duration is None or usual is None or warmup is None or "measure.warmup" in changes:
         return changes
     if duration[0] > 2 * warmup[0]:

@@ -118,7 +118,7 @@ def _wrong_key(found: dict[str, Any], shape: dict[str, Any], path: str) -> str |
 
 def _first(parts: Any, shape: object, path: str) -> str | None:  # noqa: ANN401 - pairs of a key and a part
     wrong = (_wrong(part, shape, _below(path, key)) for key, part in parts)
-    return next((one for one in wrong if one is not None), None)
+    return next((message for message in wrong if message is not None), None)
 
 
 def _is(found: object, kind: type) -> bool:

@@ -54,8 +54,8 @@ def suppression(text: str, ignored: frozenset[str] = frozenset()) -> Suppression
             found.everywhere |= rules
         else:
             covered = [number] if comment["before"].strip() else _block(lines, number)
-            for one in covered:
-                found.by_line.setdefault(one, set()).update(rules)
+            for line_number in covered:
+                found.by_line.setdefault(line_number, set()).update(rules)
     return found
 
 

@@ -173,13 +173,16 @@ def application_tables(summary: Mapping[str, Any]) -> list[Table]:
     """Return the figures of each kind of application that a run has."""
     return [
         summary_table(
-            summary[one.key],
-            list(one.keys),
-            [(name.replace("com-\nmands", "commands").replace("\n", " "), key) for name, key in one.figures],
-            one.title,
+            summary[application.key],
+            list(application.keys),
+            [
+                (name.replace("com-\nmands", "commands").replace("\n", " "), key)
+                for name, key in application.figures
+            ],
+            application.title,
         )
-        for one in APPLICATIONS
-        if summary.get(one.key)
+        for application in APPLICATIONS
+        if summary.get(application.key)
     ]
 
 
@@ -217,9 +220,12 @@ def notebook(table: Table) -> str:
     """Return a table as HTML that needs no style sheet, for notebooks."""
     from html import escape  # lazy: only notebooks need it
 
-    sides = [f"text-align:{'right' if one.numeric else 'left'};padding:.1em .6em" for one in table.columns]
+    sides = [
+        f"text-align:{'right' if column.numeric else 'left'};padding:.1em .6em" for column in table.columns
+    ]
     head = "".join(
-        f'<th style="{side}">{escape(one.name)}</th>' for one, side in zip(table.columns, sides, strict=True)
+        f'<th style="{side}">{escape(column.name)}</th>'
+        for column, side in zip(table.columns, sides, strict=True)
     )
     rows = "".join(
         "<tr>"

@@ -126,7 +126,7 @@ class Node:
             found = json.loads(_core.reach_queues(self.to_json()))
         except ValueError as error:
             raise InvalidInputError(str(error)) from error
-        packets: dict[str, str | None] = {one["queue"]: one["packet"] for one in found}
+        packets: dict[str, str | None] = {entry["queue"]: entry["packet"] for entry in found}
         for name, policy in self.entrances:
             if None not in packets.values():
                 break
@@ -213,13 +213,13 @@ def _name(port: RouterPort | None, side: str) -> str | None:
 
 def _carries(port: RouterPort | None, header: str) -> bool:
     headers = port["wire"].get("headers", []) if port else []
-    return any(one == header or (isinstance(one, Mapping) and header in one) for one in headers)
+    return any(layer == header or (isinstance(layer, Mapping) and header in layer) for layer in headers)
 
 
 def _of_scenario(file: Path, at: str | None, out: str | None) -> Node:
     loaded = _loaded(file)
     name, neighbor = _place(loaded, at, out)
-    own = {other: interface for one, other, interface, _ in _ends(loaded) if one == name}
+    own = {other: interface for node, other, interface, _ in _ends(loaded) if node == name}
     with_policy = [other for other, interface in own.items() if interface.get("output")]
     if out is None and len(with_policy) > 1:
         raise InvalidInputError(
@@ -241,13 +241,13 @@ def _place(loaded: Mapping[str, Any], at: str | None, out: str | None) -> tuple[
     """Return the node and the neighbor of `at`."""
     name, _, neighbor = (at or "").partition(":")
     ends = list(_ends(loaded))
-    nodes = sorted({one for one, *_ in ends})
+    nodes = sorted({node for node, *_ in ends})
     if name not in nodes:
         help = f"nodes: {', '.join(nodes)}"
         raise InvalidInputError(
             f"--at {at}: there is no such node" if at else "--at is missing: NODE:NEIGHBOR", help
         )
-    own = [other for one, other, *_ in ends if one == name]
+    own = [other for node, other, *_ in ends if node == name]
     for wanted in filter(None, [neighbor, out]):
         if wanted not in own:
             raise InvalidInputError(f"{name} has no link to `{wanted}`", f"neighbors: {', '.join(own)}")
@@ -256,7 +256,7 @@ def _place(loaded: Mapping[str, Any], at: str | None, out: str | None) -> tuple[
 
 def between(scenario: Mapping[str, Any], name: str, arrives: str | None, leaves: str | None) -> Node:
     """Return node `name` of a resolved scenario, with the links to two neighbors; `None` means any link."""
-    own = {other: (interface, link) for one, other, interface, link in _ends(scenario) if one == name}
+    own = {other: (interface, link) for node, other, interface, link in _ends(scenario) if node == name}
     interface, link = own[leaves] if leaves else ({}, {})
     entry = own[arrives][0] if arrives else {}
     headers = {"wire": {"headers": link.get("headers", [])}}
