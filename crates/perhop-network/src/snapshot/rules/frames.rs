@@ -68,7 +68,7 @@ fn check_frames(
             after(snapshot, receives, true, &packet).filter(|after| after.dscp == *dscp).map(|_| value)
         };
         let keeps: Vec<u8> = VALUES.filter_map(kept).collect();
-        // If the other end changes the codepoint with each value of CoS, or with none, the CoS does not
+        // If the other end changes the codepoint for every CoS value, or for no CoS value, the CoS does not
         // matter.
         if keeps.is_empty() || keeps.len() == VALUES.len() {
             continue;

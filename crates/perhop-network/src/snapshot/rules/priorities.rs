@@ -84,7 +84,8 @@ fn check_shares(
     };
     let (percent, (device, line)) = *odd;
     let message = format!(
-        "class {} of {} has priority for {percent} % of the rate; the {end} other policies have {} to {} % for EF",
+        "class {} of {} gives EF priority up to {percent} % of the rate, but the {end} other policies give it priority \
+         up to {} to {} %",
         shares[&(device, line)].1,
         snapshot.devices[device].name,
         range.0,

@@ -175,7 +175,7 @@ fn report(
     let effect = if limit.ratio() < least {
         "packets of every class wait although the circuit has unused rate"
     } else {
-        "the carrier drops the excess, in packets of every class"
+        "the carrier drops packets above the rate of the circuit, in every class"
     };
     let rule = &rules::NETWORK_CIRCUIT_RATE_DIFFERS;
     let finding = snapshot.finding(limit.id.device, rule, line, (message, effect.to_owned()));

@@ -148,7 +148,8 @@ fn by_tunnel(snapshot: &Snapshot, strays: &[(PortId, InterfaceAddress)]) -> Vec<
         let to = tunnel.filter(|tunnel| tunnel.ends == TunnelEnds::One)?.destination?;
         snapshot.owner(to.value).map(|owner| owner.device)
     };
-    // The ends by the device that has the end and the device that has its destination.
+    // The tunnel ends. The key is the device of the end, and the device that has the destination address of
+    // the tunnel.
     let mut ends: BTreeMap<[usize; 2], Vec<(PortId, InterfaceAddress)>> = BTreeMap::new();
     for (id, address) in strays {
         if let Some(far) = far(*id) {

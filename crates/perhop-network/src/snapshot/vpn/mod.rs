@@ -118,7 +118,7 @@ fn reason(
     let path: Vec<&str> = received.path.iter().map(|place| name(*place)).collect();
     format!(
         "the VRF {far} has the routes of the VRF {own} of {} with route target {target}, over the BGP sessions \
-         {}; no unknown route of the VPN is longer",
+         {}; perhop found no unknown route of the VPN with a longer prefix",
         name(device),
         path.join(" - ")
     )

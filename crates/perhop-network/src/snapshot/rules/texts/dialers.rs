@@ -34,7 +34,12 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
             report(*line, format!("no line of {name} is a member of dialer pool {number}"));
         }
         for (number, line) in pools.offered.iter().filter(|_| pools.needed.is_empty()) {
-            report(*line, format!("no dialer of {name} uses pool {number}, of which this line is a member"));
+            report(
+                *line,
+                format!(
+                    "this line is a member of dialer pool {number}, but no dialer of {name} uses the pool"
+                ),
+            );
         }
         for (number, line) in lists.needed.iter().filter(|(number, _)| !lists.offered.contains_key(*number)) {
             report(*line, format!("{name} does not have dialer-list {number}, so no packet dials"));

@@ -155,7 +155,7 @@ fn check_shaper(
         Rate::from_bits_per_second(circuit)
     );
     let effect = if rate > circuit {
-        "the carrier drops the excess, in packets of every class"
+        "the carrier drops packets above the rate of the circuit, in every class"
     } else {
         "packets of every class wait or are dropped although the circuit has unused rate"
     };

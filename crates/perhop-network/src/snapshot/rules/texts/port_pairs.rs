@@ -17,8 +17,9 @@ struct Port<'t> {
     output: Option<&'t str>,
 }
 
-/// Reports the only port of a device with a policy in one direction, if the other ports with policies have
-/// one in each direction, and one of them has the same policy.
+/// Reports a port of a device if it is the only port of its kind with a policy in only one direction. All
+/// other ports of the kind with policies must have an input and an output policy, and one of them must use
+/// the policy of the reported port.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     for (device, nodes) in trees.iter().enumerate() {
         let all: Vec<Port> = nodes.iter().filter_map(port).collect();
@@ -29,14 +30,15 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
         }
         for own in kinds.values() {
             let Some((port, twin)) = exception(own) else { continue };
-            let direction = if port.input.is_none() { "input" } else { "output" };
+            let [direction, other] =
+                if port.input.is_none() { ["input", "output"] } else { ["output", "input"] };
             let message = format!(
-                "{} of {} has no {direction} policy, but {} with the same policy and all {} other ports with policies \
-                 have one in each direction",
+                "{} of {} has no {direction} policy, but all {} similar ports with policies have both an input and an \
+                 output policy; {} uses the same {other} policy",
                 port.name,
                 snapshot.devices[device].name,
-                twin.name,
-                own.len() - 1
+                own.len() - 1,
+                twin.name
             );
             let effect = "packets in this direction get neither marks nor queues nor limits".to_owned();
             let rule = &rules::NETWORK_POLICY_MISSING;
@@ -45,7 +47,8 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     }
 }
 
-/// Returns the only port with a policy in one direction, and a port with the same policy.
+/// If exactly one port has a policy in only one direction, returns this port and another port with the same
+/// policy.
 fn exception<'p, 't>(ports: &[&'p Port<'t>]) -> Option<(&'p Port<'t>, &'p Port<'t>)> {
     let is_whole = |port: &&&Port| port.input.is_some() && port.output.is_some();
     let mut halves = ports.iter().filter(|port| !is_whole(port));

@@ -282,7 +282,7 @@ fn report_above(
     message: String,
     found: &mut Vec<NetworkFinding>,
 ) {
-    let effect = "the carrier drops the excess, in packets of every class".to_owned();
+    let effect = "the carrier drops packets above the rate of the circuit, in every class".to_owned();
     let finding = snapshot.finding(device, &rules::NETWORK_CIRCUIT_RATE_DIFFERS, line, (message, effect));
     found.push(finding.about(Topic::Rate, Precision::Exact));
 }
