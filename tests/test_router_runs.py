@@ -181,7 +181,7 @@ def test_unapplied_lines_come_first(perhop: Command, tmp_path: Path) -> None:
     assert [f"not run: {one}" for one in answer["not_looked_at"]] == first
     # A policy below the tunnel applies to the tunnel's own packets, but is not part of the run.
     ended = perhop("run", "site.cfg", "--interface", "Tunnel1", "--duration", "1s")
-    assert "not run: the output policy of GigabitEthernet0/1, through which packets of Tunnel1" in ended.err
+    assert "not run: the output policy of GigabitEthernet0/1: the packets of Tunnel1 leave" in ended.err
     plain = NOT_APPLIED.replace(" crypto map SITE\n", "").replace(" ip access-group 104 in\n", "")
     plain = plain.replace(" ip access-group 104 out\n", "")
     plain = plain.replace("source GigabitEthernet0/1", "source Loopback0")

@@ -138,7 +138,7 @@ pub(crate) fn from_outputs(
     }
     if loads.is_empty() {
         return Err(Failure::invalid(
-            "the output shows no packets of a class of the configuration",
+            "the output shows no packets for any class of the configuration",
             "take the output while traffic flows, or give rates by class",
         ));
     }

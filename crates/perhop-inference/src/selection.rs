@@ -59,7 +59,7 @@ impl<'a> Selection<'a> {
         let Some(best) = best else {
             return Err(Failure::invalid(
                 "the configuration has no interface that is up",
-                "for a policy alone, give the rate of an interface for it: --rate 50Mb/s",
+                "if the file has only a policy, give the rate of its interface: --rate 50Mb/s",
             ));
         };
         let chosen = interface.map_or(Ok(*best), |name| self.named(name))?;

@@ -78,7 +78,10 @@ fn tunnels_at(network: &Network, leaving: &Port) -> Vec<String> {
         let below = network.site.ports.iter().find(|port| is_source(source, port));
         let below = below.filter(|port| has_output_policy(port));
         let words = |port: &Port| {
-            format!("the output policy of {}, through which packets of {} leave", port.name, leaving.name)
+            format!(
+                "the output policy of {}: the packets of {} leave through this interface",
+                port.name, leaving.name
+            )
         };
         return below.map(words).into_iter().collect();
     }
