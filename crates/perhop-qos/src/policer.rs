@@ -39,7 +39,8 @@ impl PoliceConfig {
     /// The rate or the burst is 0.
     pub fn build(&self) -> Result<Policer, ConfigError> {
         if self.rate.as_bits_per_second() == 0 {
-            return Err(ConfigError::new("rate", "a rate of 0 passes no packet").help("for example 300kb/s"));
+            return Err(ConfigError::new("rate", "a rate of 0 passes no packet")
+                .help("write a rate above 0, for example 300kb/s"));
         }
         if self.burst.as_bytes() == 0 {
             return Err(ConfigError::new("burst", "a burst of 0 passes no packet")

@@ -233,7 +233,8 @@ impl Class {
             return Offer::Later(time);
         }
         let priority = path.outermost().priority;
-        // A packet that belongs to the excess of an inner class does not use the guarantee of this class.
+        // A packet that belongs to the excess of an inner class does not use the guarantee of the outer
+        // class.
         let is_guaranteed =
             usize::from(priority) < LEVELS && self.guarantee.covers(now, self.link.counted(path.length));
         // A packet of a queue of level 0 with an unlimited guarantee keeps its priority ("strict-high" in the

@@ -11,7 +11,7 @@ use crate::{ConfigError, Time};
 const TAKES: Takes = Takes {
     scheduler: "strict priority",
     shares: &["level", "cap"],
-    help: "priority takes level (0 is served first) and cap",
+    help: "strict priority accepts the keys level (0 is served first) and cap",
 };
 
 /// Strict priority: of the children that have a head, the child with the lowest level is served.
@@ -81,7 +81,8 @@ fn levels(classes: &[ClassConfig]) -> Result<Vec<u16>, ConfigError> {
 impl CapConfig {
     fn build(&self) -> Result<RatedBucket, ConfigError> {
         if self.rate.as_bits_per_second() == 0 {
-            return Err(ConfigError::new("rate", "a cap of 0 leaves no priority").help("for example 300kb/s"));
+            return Err(ConfigError::new("rate", "a cap of 0 leaves no priority")
+                .help("write a rate above 0, for example 300kb/s"));
         }
         if self.burst.as_bytes() == 0 {
             return Err(ConfigError::new("burst", "a burst of 0 covers no packet")

@@ -76,12 +76,12 @@ impl Takes {
                 (Some(weight), None) if weight > 0.0 && weight.is_finite() => Ok(weight),
                 (Some(weight), _) => {
                     Err(error_in(index, "weight", format!("a weight of {weight} is invalid"))
-                        .help("a number above 0, for example 1 or 2.5"))
+                        .help("write a number above 0, for example 1 or 2.5"))
                 }
                 (None, Some(rate)) if rate.as_bits_per_second() > 0 => Ok(rate.as_bits_per_second() as f64),
                 (None, Some(_)) => {
                     Err(error_in(index, "bandwidth", "a class with a bandwidth of 0 is never served")
-                        .help("for example 300kb/s"))
+                        .help("write a bandwidth above 0, for example 300kb/s"))
                 }
                 (None, None) if by_bandwidth => Err(error_in(
                     index,
@@ -150,12 +150,12 @@ mod tests {
         assert_eq!(
             refused.to_string(),
             "classes.1.share.quantum: quantum has no meaning under strict priority \
-             (priority takes level (0 is served first) and cap)"
+             (strict priority accepts the keys level (0 is served first) and cap)"
         );
         assert!(
             error(SchedulerConfig::Fifo, &[weight(1.0)]).message.contains("weight has no meaning under fifo")
         );
-        assert!(error(SchedulerConfig::Drr, &[weight(1.0)]).help.unwrap().contains("takes quantum"));
+        assert!(error(SchedulerConfig::Drr, &[weight(1.0)]).help.unwrap().contains("the key quantum"));
         assert!(error(SchedulerConfig::Wfq, &[level(1)]).message.contains("level has no meaning under wfq"));
     }
 

@@ -9,7 +9,7 @@ use crate::{ConfigError, Time};
 const TAKES: Takes = Takes {
     scheduler: "wrr",
     shares: &["weight", "bandwidth"],
-    help: "wrr takes weight (packets per round) or bandwidth (divided by the smallest of its siblings')",
+    help: "wrr accepts the key weight (packets per round) or the key bandwidth (divided by the smallest bandwidth)",
 };
 
 /// The number of steps of one packet. Weights are counted in steps of 2⁻³² packet.
@@ -40,8 +40,10 @@ impl Wrr {
             if (0.001..=1e6).contains(value) {
                 Ok(libm::round(value * PACKET as f64) as u64)
             } else {
-                Err(error_in(index, key, format!("{value} packets per round are out of range"))
-                    .help("weights from 0.001 to 1000000; bandwidths within six powers of ten"))
+                Err(error_in(index, key, format!("{value} packets per round are out of range")).help(
+                    "use weights from 0.001 to 1000000, or bandwidths of which the largest is at most \
+                           1000000 times the smallest",
+                ))
             }
         };
         let grants: Vec<u64> = values.iter().enumerate().map(grant).collect::<Result<_, _>>()?;

@@ -58,7 +58,7 @@ impl Mred {
         }
         let TestState { profile, curves, mut since, random } = self.state(TestOn::Deciding, index);
         if profile.sparing.spares_short_queues() && since.was_below_min() {
-            // ns-2: `old` stays 0, and the next packet between the thresholds is spared.
+            // ns-2: `old` stays 0, and the next packet between the thresholds is not dropped.
         } else if profile.counts_bytes.is_some() {
             since.begin_bytes(0);
         } else {

@@ -11,7 +11,7 @@ use crate::units::{Rate, Time};
 const TAKES: Takes = Takes {
     scheduler: "cbq",
     shares: &["fraction", "bandwidth", "level", "borrow", "max-idle", "extra-delay"],
-    help: "cbq takes fraction (of the wire) or bandwidth, level (0 is served first), borrow, max-idle and \
+    help: "cbq accepts the key fraction (of the wire) or bandwidth, and the keys level (0 is served first), borrow, max-idle and \
            extra-delay",
 };
 

@@ -12,7 +12,7 @@ use crate::units::{ByteSize, Rate};
 const TAKES: Takes = Takes {
     scheduler: "guarantee-excess",
     shares: &["weight", "rate", "ceil", "burst", "ceil-burst", "level", "excess-level", "link-layer"],
-    help: "guarantee-excess takes rate, ceil, burst, ceil-burst, weight (of the excess), level and \
+    help: "guarantee-excess accepts the keys rate, ceil, burst, ceil-burst, weight (of the excess), level and \
            excess-level (0 to 7, 0 is served first) and link-layer",
 };
 
@@ -119,7 +119,8 @@ fn class(
     };
     let bucket = |key: &str, rate: Rate, burst: Option<ByteSize>| {
         if rate.as_bits_per_second() == 0 {
-            return Err(error_in(index, key, "the rate is 0").help("for example 300kb/s, or leave it out"));
+            return Err(error_in(index, key, "the rate is 0")
+                .help("write a rate above 0, for example 300kb/s, or remove the key"));
         }
         let burst = burst.unwrap_or(ByteSize::from_bytes(BURST));
         Credit::new(rate, (1, 1), burst)

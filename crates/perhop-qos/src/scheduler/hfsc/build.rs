@@ -11,8 +11,8 @@ use crate::units::{Rate, Time};
 const TAKES: Takes = Takes {
     scheduler: "hfsc",
     shares: &["real-time", "link-share", "upper-limit"],
-    help: "hfsc takes service curves: real-time, link-share and upper-limit, each with m2, or with m1, d and \
-           m2",
+    help: "hfsc accepts the keys real-time, link-share and upper-limit; each is a service curve with m2, or \
+           with m1, d and m2",
 };
 
 /// The maximum number of nested levels of classes.

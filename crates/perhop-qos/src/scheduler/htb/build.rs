@@ -13,8 +13,8 @@ use crate::units::{ByteSize, Rate};
 const TAKES: Takes = Takes {
     scheduler: "htb",
     shares: &["rate", "ceil", "burst", "ceil-burst", "level", "quantum", "link-layer", "direct"],
-    help: "htb takes rate, ceil, burst, ceil-burst, level (0 to 7, 0 is served first), quantum and \
-           link-layer, or direct",
+    help: "htb accepts the keys rate, ceil, burst, ceil-burst, level (0 to 7, 0 is served first), quantum and \
+           link-layer, or only the key direct",
 };
 
 /// The longest packet in `tc`, bytes. The default size of a bucket is this length plus the bytes of a
@@ -95,11 +95,11 @@ impl Built {
     ) -> Result<(), ConfigError> {
         let written = ShareConfig { direct: config.share.direct, ..ShareConfig::default() };
         let message = if config.share != written {
-            "a direct class has no rate"
+            "a direct class cannot have a rate or another share"
         } else if parent.is_some() {
-            "a direct class inside another"
+            "a direct class cannot be inside another class"
         } else if self.direct.is_some() {
-            "a second direct class"
+            "the scheduler has another direct class"
         } else {
             self.direct = Some(self.leaves.len());
             // This class only reserves the number of the queue. No packet belongs to it.
@@ -109,7 +109,7 @@ impl Built {
             return Ok(());
         };
         Err(error_in(index, "direct", message)
-            .help("write `direct` alone in one outermost class: it is served before all others, unshaped"))
+            .help("write only `direct` in the share of one outermost class; this class is served before all others, and is not shaped"))
     }
 
     /// The priority and the quantum of a class with a queue.
@@ -192,9 +192,8 @@ fn class(index: usize, share: &ShareConfig, parent: Option<u16>) -> Result<Class
     let ceil = share.ceil.unwrap_or(rate);
     for (key, rate) in [("rate", rate), ("ceil", ceil)] {
         if bytes_per_second(rate) == 0 {
-            return Err(
-                error_in(index, key, "the rate is below one byte per second").help("for example 300kb/s")
-            );
+            return Err(error_in(index, key, "the rate is below one byte per second")
+                .help("write a higher rate, for example 300kb/s"));
         }
     }
     let link = share.link_layer.unwrap_or_default();
