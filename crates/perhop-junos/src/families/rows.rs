@@ -396,8 +396,8 @@ fn common_rows() -> Vec<PlatformRule> {
             RuleValue::Word("each term, unit, family and direction its own".to_owned()),
             (
                 EvidenceKind::Documented,
-                "TechLibrary policer-filter-specific-overview; filters without `interface-specific` share \
-                 buckets among the units of a line card, which perhop does not model",
+                "TechLibrary policer-filter-specific-overview; a filter without `interface-specific` uses the same \
+                 buckets for all units of a line card; perhop does not model this",
             ),
         ),
         row(

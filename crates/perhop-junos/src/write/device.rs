@@ -257,8 +257,8 @@ impl Device {
         match found {
             Ok(written) => {
                 if direction == "input" && written.cos_unit.is_empty() && !self.is_own {
-                    let reason = "a unit of Junos without one has `ipprec-compatibility`: loss priority high for \
-                                  odd precedences, network-control for 6 and 7";
+                    let reason = "a unit of Junos without a classifier uses `ipprec-compatibility`: it sets loss \
+                                  priority high for odd precedences, and network-control for 6 and 7";
                     at.report("packets that no classifier marks", reason);
                 }
                 self.firewall.extend(written.firewall);
