@@ -91,8 +91,8 @@ pub(crate) fn mark_lines(configuration: &mut Configuration) {
     }
 }
 
-/// Returns the lines of attached input policies of type queuing that set the memory of classes without drops,
-/// and the lines that attach a policy with only such lines.
+/// Returns the lines of attached input policies of type queuing that set the memory of a no-drop class. If
+/// all classes of a policy have only such lines, the line that attaches the policy is also returned.
 fn input_lines(configuration: &Configuration, no_drop: &[NoDrop]) -> BTreeSet<usize> {
     let mut found = BTreeSet::new();
     let is_pausing = |interface: &&Interface| is_port(interface) && is_on(configuration, interface);

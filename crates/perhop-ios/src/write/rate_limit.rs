@@ -105,6 +105,8 @@ fn action(actions: &[Action], tables: &mut TableMaps) -> Result<String, Missing>
             let words = acting(action, tables)?;
             Ok(if end == Outcome::Transmit { words } else { words.replace("-transmit", "-continue") })
         }
-        _ => Err(Missing::new("several actions of a rate-limit", "it has one for each color")),
+        _ => {
+            Err(Missing::new("several actions for one color", "a `rate-limit` has one action for each color"))
+        }
     }
 }
