@@ -76,7 +76,8 @@ pub trait Engine: Sized {
         let (links, warmup) = (0..hosts.link_ends.len() as u32, hosts.measurements.warmup);
         let mut carrying = 0;
         for packet in links.clone().flat_map(|link| self.direction(LinkId(link)).packets(self.flights())) {
-            // A flow number outside the flows belongs to a fragment, which counts with its datagram.
+            // The flow number of a fragment is not the index of a flow. `settle_fragments` counts its
+            // datagram.
             if let Some(under_way) = in_network.get_mut(flow_of(packet)) {
                 *under_way += u64::from(packet.sent_at >= warmup);
             }

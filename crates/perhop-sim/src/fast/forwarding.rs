@@ -58,8 +58,8 @@ impl<W: PortObservers> World<W> {
             self.exceed_mtu(now, link, packet);
             return None;
         }
-        // On a link with lookahead, all packets are from the host's own sources, which have already advanced
-        // the port.
+        // On a link with lookahead, all packets are from the host's own sources, and `send_ahead` has already
+        // run the steps of the port that are due by `now`.
         if hop.link.direction.port.backlog() > 0 && !matches!(hop.link.entry, Entry::Lookahead(_)) {
             self.send_due_packets(now, link);
             hop = self.hop(link);

@@ -108,7 +108,7 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A part of a network. It is a separate world, whose packets for other parts go to their mailboxes.
+/// A part of a network, with its own [`World`]. A packet for another part goes to the mailbox of that part.
 pub(super) struct Part {
     pub(super) world: World,
     pub(super) numbering: Numbering,

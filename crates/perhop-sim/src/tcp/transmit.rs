@@ -194,7 +194,7 @@ impl Sender {
         self.bytes_in(self.window.segments + self.inflation).saturating_sub(flight)
     }
 
-    /// Bytes of the whole segments in a window of `segments`, at least one.
+    /// Bytes of the whole segments in a window of `segments`; at least the bytes of one segment.
     fn bytes_in(&self, segments: f64) -> u64 {
         // The conversion truncates fractions and saturates below 0. A receiver's window fits into the type.
         u64::from((segments as u32).max(1)) * self.payload

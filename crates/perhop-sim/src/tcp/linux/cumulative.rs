@@ -45,7 +45,8 @@ impl LinuxSender {
                 self.check_reordering_below(stream, gone.lowest.unwrap_or(0), ack.forward_most);
             }
         } else if has_sample && let (Some(selected), Some(head)) = (ack.first_selected, self.records.head()) {
-            // The SACKed data were sent after the first segment in flight, so the timer keeps running.
+            // The timer restarts only if the SACKed data were sent before the first segment in flight was
+            // last sent. Otherwise SACKs could extend the timeout again and again during a recovery.
             ack.restarts_timer |= selected < head.sent;
         }
     }

@@ -13,7 +13,8 @@ const PRAGUE_SHIFT: u32 = 12;
 /// sends single segments (`bbr_min_tso_segs`).
 const LEAST_SEGMENTS: u32 = 2;
 const BBR_SLOW: u64 = 1_200_000 / 8;
-/// A burst of at least the window divided by this number is not delayed (`sysctl_tcp_tso_win_divisor`).
+/// New data are not delayed if the room in the window is at least the window divided by this number
+/// (`sysctl_tcp_tso_win_divisor`).
 const PART_OF_WINDOW: u64 = 3;
 /// A burst is delayed only within this time after the last burst, and only if an acknowledgment is due within
 /// this time (`tcp_tso_should_defer`).
