@@ -73,8 +73,8 @@ pub struct Port {
     /// the limiters in front of the policies are serialized.
     #[serde(rename = "limiters", skip_serializing_if = "PortLinks::has_no_limiter")]
     pub links: PortLinks,
-    /// The bytes of each packet that the device counts in addition to the IP bytes, if the configuration
-    /// determines it.
+    /// The bytes that the device counts for each packet in addition to its IP bytes; `None` if the
+    /// configuration does not determine their number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counted_bytes: Option<CountedBytes>,
     /// The configured properties of the wire.

@@ -63,7 +63,8 @@ impl PortLinks {
     }
 }
 
-/// Serializes only the limiters, because names identify the classes.
+/// Serializes only the limiters. The links of classes are not serialized, because the serialized policies
+/// identify each class by its name.
 impl Serialize for PortLinks {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut sides = serializer.serialize_struct("PortLinks", 2)?;

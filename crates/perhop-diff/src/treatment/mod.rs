@@ -1,13 +1,13 @@
-//! Treatments of all packets at a port, and the comparison of two of them.
+//! The treatments of all packets at a port, and the comparison of the treatments of two sides.
 //!
 //! ```text
 //! policies → steps → forward: sets of packets with one treatment each → compare: equal, or a packet
 //! ```
 //!
-//! A treatment is a tree: meters, with a branch for each color; at its leaves a drop, or the marks and the
-//! queue. Two packets with the same tree are treated equally, except for the effects of other packets in
-//! their meters and queues. [`compare`] also compares these other packets: the meters and queues of two sides
-//! must have the same packets.
+//! A treatment is a tree. Its inner nodes are meters with a branch for each color. Each leaf is a drop, or
+//! the marks of the packets and their queue. Packets with the same tree can still be treated differently if
+//! other packets pass through the same meters and queues. [`compare`] therefore also compares the sets of
+//! packets that pass through each meter and each queue of the two sides.
 
 mod compare;
 mod forward;

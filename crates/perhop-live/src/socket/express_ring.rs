@@ -21,7 +21,8 @@ pub(super) struct Ring<T> {
     /// Offset of the entries.
     entries: usize,
     mask: u32,
-    /// The count of this process, which may not be in the shared memory yet.
+    /// The number of entries that this process has added or removed. The shared memory may still contain an
+    /// older number.
     own: u32,
     kind: PhantomData<T>,
 }
