@@ -103,7 +103,8 @@ def check_file(
 ) -> Checked:
     """Return the findings in a file, without the rules in `ignore`.
 
-    `reported` returns the report of a file that was parsed before; a file without one is parsed here.
+    `reported` returns the report of a file that was parsed before. If it returns None, this function parses
+    the file.
 
     Raises:
         UnknownNameError: a comment of the file suppresses a rule that does not exist. UnreadableFileError:

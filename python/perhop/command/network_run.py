@@ -62,7 +62,7 @@ def show_network(run: NetworkRun, results: Results, verdicts: Sequence[Mapping[s
     keys = [Column("class", [printable(row["class"]) for row in shown], numeric=False)]
     show_groups(described(results.summary), groups, keys, list(_columns(shown)))
     if len(shown) < len(rows):
-        show_lines(f"the {len(shown)} worst of {len(rows)}; all with --json", {})
+        show_lines(f"the {len(shown)} worst of {len(rows)} rows (pair and class); --json prints all rows", {})
     show_remarks(run)
 
 

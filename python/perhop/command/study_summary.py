@@ -28,7 +28,12 @@ def show_summary(reports: Sequence[Report], tables: Path | None, page: Path | No
     out.print(_table(reports))
     out.print()
     if not all(report.claims_met for report in reports):
-        _line(out, "exit 4", "claims are not met or only in part: a result, not a failure")
+        _line(
+            out,
+            "exit 4",
+            "some claims are not met, or are met only in part; this is a result of the study, not a failure "
+            "of perhop",
+        )
     if tables is not None:
         _line(out, "tables", str(tables))
     if page is not None:

@@ -11,7 +11,7 @@ from perhop.design.calls import per_call
 from perhop.errors import InvalidInputError
 
 _CAR = "Cisco, IOS Quality of Service Solutions, committed access rate; a rule of thumb"
-_SAWTOOTH = "RFC 5681 (one segment more each round trip, half at a loss); derived here"
+_SAWTOOTH = "RFC 5681 (one segment more each round trip, halved after a loss); derived here"
 _TIMES_RTT = "product of bandwidth and delay"
 _STAIRCASE = "Le Boudec and Thiran, Network Calculus: a periodic flow with jitter and its token bucket"
 # The length of the IP and TCP headers, bytes.

@@ -77,11 +77,12 @@ def wred(
     notes = [
         "thresholds count packets of any size: with packets shorter than the MTU, the delay is shorter",
         "the average does not include the transmit ring: keep the ring short",
-        "a starting point for tuning, according to its authors",
+        "the authors of this method recommend the values only as a starting point for tuning",
     ]
     if maximum < 3 * len(chosen):
         notes.insert(
-            0, f"{maximum} packets leave little room: classes differ less than their denominators suggest"
+            0,
+            f"max_th is only {maximum} packets: drops differ less between classes than their denominators do",
         )
     return Advice(
         f"WRED for {bandwidth_bps / 1e3:g} kb/s with at most {delay_s * 1e3:g} ms of average queue",

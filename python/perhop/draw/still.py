@@ -80,7 +80,7 @@ def image(document: str, suffix: str) -> bytes:
 
 
 def _elements(parent: ElementTree.Element, x: float, y: float) -> Iterator[_Placed]:
-    """Generate the elements to draw, in order, with the place of their groups."""
+    """Generate the elements in `parent` in drawing order, each with the position of its group."""
     for element in parent:
         kind = element.tag.removeprefix(_SVG)
         if kind == "g":

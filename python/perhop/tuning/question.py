@@ -52,7 +52,7 @@ class Question:
         return next(one for one in self.space.parameters if one.name == name)
 
     def changes(self, point: Point, replications: int) -> dict[str, str]:
-        """Return the changes of a trial in the scenario, by path."""
+        """Return the values that a trial sets in the scenario, by path."""
         return self.space.changes(point) | {"seed": str(self.seed), "replications": str(replications)}
 
     def to_json(self) -> dict[str, Any]:

@@ -94,7 +94,7 @@ class Space:
         return {found["name"] for text in self.fixed.values() for found in _PLACEHOLDER.finditer(text)}
 
     def changes(self, point: Point) -> dict[str, str]:
-        """Return the changes of a point in the scenario, by path."""
+        """Return the values that a trial of `point` sets in the scenario, by path."""
         paths = {one.name for one in self.parameters} - self.placeholders
         return {path: filled(text, point) for path, text in self.fixed.items()} | {
             name: point[name] for name in point if name in paths
@@ -123,11 +123,14 @@ def space(vary: Mapping[str, str], fixed: Mapping[str, str]) -> Space:
     """Return the space of parameters.
 
     Args:
-        vary: by path or placeholder `low:high`, `low:high:step`, `log(low,high)`, or values with commas.
-        fixed: the values by path that are the same at every point, except for `{placeholder}` in them.
+        vary: maps a path or the name of a placeholder to its values: `low:high`, `low:high:step`,
+            `log(low,high)`, or single values with commas between them.
+        fixed: maps a path to the value that every point sets. Each `{placeholder}` in it is replaced by the
+            point's value of that parameter.
 
     Raises:
-        InvalidInputError: a range is invalid, or a placeholder is not varied or not used.
+        InvalidInputError: `vary` is empty; a name in it is neither a path nor a placeholder; a range is
+        invalid; a placeholder of `fixed` is not in `vary`; or a path is in both mappings.
 
     """
     if not vary:
@@ -145,7 +148,7 @@ def space(vary: Mapping[str, str], fixed: Mapping[str, str]) -> Space:
 
 
 def filled(text: str, point: Point) -> str:
-    """Return a value with the placeholders in it replaced; a product of whole numbers is rounded to one."""
+    """Replace the placeholders in a value, and round the product of a factor and a whole number."""
 
     def value(found: re.Match[str]) -> str:
         written = point[found["name"]]
