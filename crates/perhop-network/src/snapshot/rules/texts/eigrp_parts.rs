@@ -98,8 +98,7 @@ fn check_group(
             own.node.line.1.trim(),
             ports.len() - 1
         );
-        let effect =
-            "EIGRP loses the neighbors or the routes of this port, or has them later than the others";
+        let effect = "EIGRP loses the neighbors or the routes of this port, or receives them later than the other ports do";
         let rule = &rules::NETWORK_PORT_INCOMPLETE;
         found.push(snapshot.finding(id.device, rule, own.node.line.0, (message, effect.to_owned())));
     }

@@ -55,7 +55,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
         }
         if let Some(profile) = bare_profile(service) {
             let message = format!(
-                "the profile {} of {name} has no scheduler map, but all others have one",
+                "the profile {} of {name} has no scheduler map, but all other profiles have one",
                 words(profile).join(" ")
             );
             let effect = "packets of all classes share the default queues of its ports".to_owned();
