@@ -31,7 +31,9 @@ impl Accounting {
                 "",
                 format!("an overhead of {overhead} bytes per packet is out of range"),
             )
-            .help(format!("{least} to {most}; 14 for an Ethernet header, 18 for one with an 802.1Q tag")));
+            .help(format!(
+                "{least} to {most}; 14 for an Ethernet header, 18 for an Ethernet header with an 802.1Q tag"
+            )));
         }
         Ok(Accounting { overhead })
     }

@@ -271,7 +271,7 @@ fn owner(configs: &[ConditionerConfig], index: usize) -> Result<Option<usize>, C
 fn check_stage_after(name: &str, earlier: &[Stage]) -> Result<(), ConfigError> {
     if earlier.iter().any(|stage| stage.name == name) {
         return Err(ConfigError::new("name", format!("there is already a conditioner `{name}` here"))
-            .help("conditioners of one interface have different names"));
+            .help("give each conditioner of an interface a different name"));
     }
     match earlier.last() {
         Some(stage) if stage.is_last() => Err(ConfigError::new("", "no packet reaches this conditioner")

@@ -43,8 +43,9 @@ impl PoliceConfig {
                 .help("write a rate above 0, for example 300kb/s"));
         }
         if self.burst.as_bytes() == 0 {
-            return Err(ConfigError::new("burst", "a burst of 0 passes no packet")
-                .help("at least the longest packet; 200 ms of the rate is common"));
+            return Err(ConfigError::new("burst", "a burst of 0 passes no packet").help(
+                "use at least the length of the longest packet; the bytes of 200 ms at the rate are common",
+            ));
         }
         let bucket = RatedBucket::full(self.rate, self.burst);
         Ok(Policer { bucket, when: self.when, accounting: Accounting::IP })

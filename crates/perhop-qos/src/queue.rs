@@ -117,7 +117,7 @@ impl PrecedenceSource {
             }
             if let Some(dscp) = codepoints.iter().find(|dscp| seen.contains(dscp)) {
                 return Err(ConfigError::new("by-dscp", format!("{dscp} appears twice"))
-                    .help("a codepoint has one drop precedence"));
+                    .help("write each codepoint in the list of only one drop precedence"));
             }
             seen.extend(codepoints);
         }

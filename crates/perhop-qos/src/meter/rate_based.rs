@@ -42,7 +42,7 @@ impl RateBasedMarkerConfig {
                 "buckets",
                 format!("{} buckets mark {} drop precedences", self.buckets.len(), self.buckets.len() + 1),
             )
-            .help(format!("from 1 to {most} buckets, one for each precedence but the last")));
+            .help(format!("write 1 to {most} buckets: one for each precedence except the last")));
         }
         let build = |(index, bucket): (usize, &MarkerBucketConfig)| {
             bucket.build().map_err(|error| error.within(index).within("buckets"))

@@ -32,8 +32,9 @@ impl SingleRateTcmConfig {
         require_rate("cir", self.cir)?;
         // RFC 2697 §2: "The CBS and EBS must be configured so that at least one of them is larger than 0."
         if self.cbs.as_bytes() == 0 && self.ebs.as_bytes() == 0 {
-            return Err(ConfigError::new("cbs", "with both cbs and ebs 0 every packet is red")
-                .help("at least one must be above 0, preferably larger than the largest packet"));
+            return Err(ConfigError::new("cbs", "with both cbs and ebs 0 every packet is red").help(
+                "at least one of the two bursts must be above 0; make it larger than the largest packet",
+            ));
         }
         Ok(SingleRateTcm(TwoBuckets::full(
             (self.cir, self.cbs),

@@ -171,7 +171,7 @@ impl Builder<'_> {
 fn unique_name(class: &ClassConfig, earlier: &[ClassConfig]) -> Result<(), ConfigError> {
     if earlier.iter().any(|other| other.name == class.name) {
         return Err(ConfigError::new("name", format!("there is already a class `{}` here", class.name))
-            .help("classes of one scheduler have different names"));
+            .help("give each class of a scheduler a different name"));
     }
     Ok(())
 }

@@ -183,7 +183,7 @@ fn errors_have_a_path_and_a_remedy() {
     wrong.precedences[1].max = QueueSize::Packets(4);
     assert_eq!(
         message(BufferConfig::Wred(wrong)),
-        "wred.precedences.1.min: min is 4 packets, which is not below max, 4 packets (max is commonly two or three times min)"
+        "wred.precedences.1.min: min is 4 packets, which is not below max, 4 packets (use a max above min; two or three times min is common)"
     );
     let mut mixed = three();
     mixed.precedences[2].max = QueueSize::Bytes(4096);
@@ -210,7 +210,7 @@ fn errors_have_a_path_and_a_remedy() {
     assert_eq!(
         message(BufferConfig::Mred(far)),
         "mred.precedences.1.own.max: max is 8589934592 packets, and no average reaches that \
-         (below 8589934592 packets; a queue longer than 8589934592 packets counts as one of that length)"
+         (below 8589934592 packets; a queue that is longer than 8589934592 packets counts as 8589934592 packets)"
     );
     let far = OverlappedConfig {
         min: QueueSize::Bytes(1),
@@ -222,7 +222,7 @@ fn errors_have_a_path_and_a_remedy() {
     assert_eq!(
         message(BufferConfig::Red(far)),
         "red.model.overlapped: drop precedence 0: max is 5120MiB, and no average reaches twice that, where a gentle \
-         curve ends (below 4096MiB; a queue longer than 8192MiB counts as one of that length)"
+         curve ends (below 4096MiB; a queue that is longer than 8192MiB counts as 8192MiB)"
     );
     let many = config(Averages::Single, 9);
     assert!(message(BufferConfig::Mred(many)).starts_with("mred.precedences: 9 drop precedences"));

@@ -64,7 +64,7 @@ fn check_accounting(parameters: &Parameters) -> Result<(), ConfigError> {
     if let Some((found, _)) = needs.iter().find(|(_, wanted)| *wanted && !by_segments) {
         let field = found.split(':').next().unwrap_or(found);
         return Err(ConfigError::new(field, format!("`{found}` needs `accounting: segments`"))
-            .help("the profile linux-6 has that accounting"));
+            .help("write `accounting: segments`; the profile linux-6 contains it"));
     }
     if parameters.congestion.has_model() && !parameters.pacing {
         return Err(ConfigError::new("pacing", "BBR needs `pacing: true`: it controls the rate by pacing")
@@ -77,7 +77,9 @@ fn check_accounting(parameters: &Parameters) -> Result<(), ConfigError> {
     }
     if parameters.autotuning && !(is_adaptive(parameters) && parameters.timestamps) {
         let message = "`autotuning: true` needs `acknowledgment: {adaptive: …}` and `timestamps: true`";
-        return Err(ConfigError::new("autotuning", message).help("the profile linux-6 has both"));
+        return Err(
+            ConfigError::new("autotuning", message).help("write both; the profile linux-6 contains them")
+        );
     }
     if by_segments && matches!(parameters.recovery, Recovery::Tahoe | Recovery::Reno) {
         let message = "the recovery of Tahoe and Reno needs `accounting: bytes`";
@@ -86,7 +88,8 @@ fn check_accounting(parameters: &Parameters) -> Result<(), ConfigError> {
     if parameters.congestion == CongestionControl::Ledbat && !parameters.timestamps {
         let message = "`congestion: ledbat` needs `timestamps: true`, because it measures delays by \
                        timestamps";
-        return Err(ConfigError::new("timestamps", message).help("remove `timestamps`: linux-6 has them"));
+        return Err(ConfigError::new("timestamps", message)
+            .help("remove `timestamps`: the profile linux-6 contains `timestamps: true`"));
     }
     if by_segments && parameters.counting == Counting::Bytes {
         let message = "`counting: bytes` needs `accounting: bytes`";
@@ -129,11 +132,13 @@ fn check_quic(parameters: &Parameters) -> Result<(), ConfigError> {
     }
     if !matches!(parameters.congestion, CongestionControl::Reno | CongestionControl::Cubic) {
         let message = "`recovery: quic` needs `congestion: reno` or `congestion: cubic`";
-        return Err(ConfigError::new("congestion", message).help("RFC 9002 has NewReno"));
+        return Err(
+            ConfigError::new("congestion", message).help("write `reno`, which is the algorithm of RFC 9002")
+        );
     }
     if !matches!(parameters.acknowledgment, Acknowledgment::Delayed { .. } | Acknowledgment::EveryPacket) {
         let message = "with `recovery: quic`, a receiver acknowledges every packet or every second packet";
-        return Err(ConfigError::new("acknowledgment", message).help("{delayed: {timeout: 25ms}}"));
+        return Err(ConfigError::new("acknowledgment", message).help("write {delayed: {timeout: 25ms}}"));
     }
     if parameters.ecn_feedback != EcnFeedback::Accurate {
         let message = "with `recovery: quic`, acknowledgments count ECN marks, so `ecn-feedback` must be \

@@ -51,7 +51,7 @@ impl Controller {
                 "target",
                 format!("the target {target} is not below the interval {interval}"),
             )
-            .help("below the interval, for example a twentieth of it: 5ms for 100ms"));
+            .help("use a target below the interval; usual is a twentieth of the interval, 5ms for 100ms"));
         }
         let header = if law == CodelLaw::Linux { framing.queued_header() } else { 0 };
         let ce_threshold = config.ce_threshold;

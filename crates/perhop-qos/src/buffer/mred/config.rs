@@ -133,7 +133,7 @@ impl MredConfig {
             }
             (Some(_), [_, ..]) => {
                 return Err(ConfigError::new("model", "precedences and a model exclude each other")
-                    .help("write the thresholds with one of them"));
+                    .help("write the thresholds either as `precedences` or as a `model`"));
             }
             (Some(model), []) => model.expand(above_max).map_err(|error| error.within("model"))?,
             (None, precedences) => precedences.to_vec(),

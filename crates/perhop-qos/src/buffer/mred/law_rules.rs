@@ -239,7 +239,7 @@ impl MredConfig {
         let (count, unit) = (precedences.len(), precedences[0].min);
         if law == Law::Ns235Rio && count != 2 {
             return Err(ConfigError::new("law", format!("ns-2.35-rio has two precedences, not {count}"))
-                .help("in packets are precedence 0, out packets precedence 1"));
+                .help("write precedence 0 for in packets, and precedence 1 for out packets"));
         }
         let (is_known, name) = match (law, unit) {
             (Law::Ns235DsRed, QueueSize::Bytes(_)) => (false, "packets"),

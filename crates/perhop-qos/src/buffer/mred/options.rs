@@ -34,12 +34,12 @@ impl AveragingConfig {
             AveragingConfig::Weight(weight) if (LEAST_WEIGHT..=1.0).contains(&weight) => Ok(weight),
             AveragingConfig::Weight(weight) => {
                 Err(ConfigError::new("weight", format!("the weight must be from 2⁻³⁰ to 1, got {weight}"))
-                    .help("0.002 averages over about 500 samples"))
+                    .help("with a weight of 0.002, the average covers about 500 samples"))
             }
             AveragingConfig::Exponent(n @ 0..=30) => Ok(1.0 / f64::from(1u32 << n)),
             AveragingConfig::Exponent(n) => {
                 Err(ConfigError::new("exponent", format!("the exponent must be at most 30, got {n}"))
-                    .help("9 averages over 512 samples"))
+                    .help("with an exponent of 9, the average covers 512 samples"))
             }
         }
     }

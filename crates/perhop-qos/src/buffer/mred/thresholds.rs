@@ -60,7 +60,7 @@ impl ThresholdConfig {
         above_max.check(max)?;
         if min.count() >= max.count() {
             return Err(ConfigError::new("min", format!("min is {min}, which is not below max, {max}"))
-                .help("max is commonly two or three times min"));
+                .help("use a max above min; two or three times min is common"));
         }
         if max_probability > 0.0 && max_probability <= 1.0 {
             return Ok(());
@@ -204,7 +204,7 @@ impl AboveMaxConfig {
         };
         let (below, end) = (size(first_beyond / times), size(first_beyond));
         Err(ConfigError::new("max", format!("max is {max}, {what}"))
-            .help(format!("below {below}; a queue longer than {end} counts as one of that length")))
+            .help(format!("below {below}; a queue that is longer than {end} counts as {end}")))
     }
 }
 

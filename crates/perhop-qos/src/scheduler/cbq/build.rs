@@ -174,7 +174,8 @@ fn fraction(index: usize, share: &ShareConfig, rate: Rate) -> Result<f64, Config
     };
     if !(1e-6..=1.0).contains(&fraction) {
         let message = format!("an allotment of {fraction} of the wire is out of range");
-        return Err(error_in(index, key, message).help("from a millionth of the wire's rate to all of it"));
+        return Err(error_in(index, key, message)
+            .help("use from a millionth of the rate of the wire to the whole rate"));
     }
     Ok(fraction)
 }

@@ -158,7 +158,7 @@ fn check_inner(index: usize, config: &ClassConfig) -> Result<(), ConfigError> {
         return Err(error
             .within(index)
             .within("classes")
-            .help("its ceil limits the sum of its inner classes"));
+            .help("write the rate as the ceil of the class: it limits the sum of the inner classes"));
     }
     Ok(())
 }

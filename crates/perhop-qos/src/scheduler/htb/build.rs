@@ -30,7 +30,8 @@ impl Htb {
         rate_to_quantum: Option<u32>,
     ) -> Result<Htb, ConfigError> {
         if rate_to_quantum == Some(0) {
-            return Err(ConfigError::new("rate-to-quantum", "rate-to-quantum is 0").help("10"));
+            return Err(ConfigError::new("rate-to-quantum", "rate-to-quantum is 0")
+                .help("write a number above 0; tc uses 10"));
         }
         let mut built =
             Built { leaves: Vec::new(), inner: Vec::new(), order: Vec::new(), direct: None, rate_to_quantum };
@@ -246,14 +247,15 @@ fn check_inner(
     }
     if config.shape.is_some() {
         return Err(at("shape", "a class with htb inside is not shaped as a whole")
-            .help("its ceil limits the sum of its inner classes"));
+            .help("write the rate as the ceil of the class: it limits the sum of the inner classes"));
     }
     if inside.rate_to_quantum.is_some() {
         return Err(at("rate-to-quantum", "only the outermost htb has rate-to-quantum")
             .help("write it next to the outermost `scheduler: htb`"));
     }
     if level == 0 {
-        return Err(at("queueing", "classes are nested too deeply").help("htb has 8 levels with the queues"));
+        return Err(at("queueing", "classes are nested too deeply")
+            .help("htb has 8 levels of classes, including the level of the queues"));
     }
     Ok(())
 }
