@@ -210,7 +210,7 @@ impl<'a> Context<'a> {
                 &rules::POLICY_SHARED_BY_SUBINTERFACES,
                 line,
                 format!("policy {policy} is shared by the sub-interfaces of {parent}"),
-                "the router has one set of queues and policers for all of them; perhop gives each its own",
+                "the router has one set of queues and policers for all these sub-interfaces; perhop has a separate set for each",
             ));
         }
     }
