@@ -40,7 +40,8 @@ fn marks(checked: Checked) -> impl Iterator<Item = Diagnostic> {
     let without = schedulers.filter(|(_, scheduler)| scheduler.drops.is_empty());
     without.filter_map(|(name, scheduler)| {
         let message = format!("scheduler {name} has no drop profile, so it marks no packet");
-        let router = "ECN marks need a drop profile: without one, packets are dropped at a full queue";
+        let router =
+            "ECN marks need a drop profile: without a drop profile, packets are dropped at a full queue";
         finding(&rules::JUNOS_WITHOUT_EFFECT, scheduler.ecn?, message, router)
     })
 }

@@ -113,7 +113,7 @@ impl Family {
                 (EvidenceKind::Documented, "TechLibrary default-ip-prec-compatibility"),
             ),
         };
-        let meaning = "the classifier of a unit without one";
+        let meaning = "the classifier of a unit for which none is configured";
         row("default-classifier", meaning, RuleValue::Word(word.to_owned()), evidence)
     }
 
@@ -392,8 +392,8 @@ fn common_rows() -> Vec<PlatformRule> {
         ),
         row(
             "policer-instance",
-            "the uses of a policer in filters that have one bucket, without a statement",
-            RuleValue::Word("each term, unit, family and direction its own".to_owned()),
+            "the uses of a policer in filters that share a bucket by default",
+            RuleValue::Word("none: each term, unit, family and direction has a bucket of its own".to_owned()),
             (
                 EvidenceKind::Documented,
                 "TechLibrary policer-filter-specific-overview; a filter without `interface-specific` uses the same \
