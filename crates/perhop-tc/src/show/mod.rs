@@ -226,7 +226,9 @@ impl Shown {
             if let Some(first) = first {
                 let (line, same) =
                     (first.line, first.kind.name == new.kind.name && first.options == new.options);
-                let note = format!("a port in perhop has one transmit queue, that of line {line}");
+                let note = format!(
+                    "a port in perhop has one transmit queue: perhop uses only the queue of line {line}"
+                );
                 if same {
                     kernel.log.taken_back(number, line);
                     kernel.log.note(number, note);
