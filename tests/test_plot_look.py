@@ -98,7 +98,7 @@ def test_a_label_option_matches_a_name_or_a_part() -> None:
     (chart,) = Look.parse(labels={"bulk_1": "Bulk", "x": "t"}).worded([CHART])
     assert [mark.name for mark in chart.marks] == ["voice", "red, Bulk"]
     assert chart.x.title == "t (s)"
-    with pytest.raises(InvalidInputError, match="one title for 2 charts"):
+    with pytest.raises(InvalidInputError, match="--title is for one chart, but the plot has 2 charts"):
         Look.parse(title="a").worded([CHART, CHART])
 
 

@@ -163,7 +163,7 @@ def test_a_class_can_be_named_by_its_queue(perhop: Command, tmp_path: Path) -> N
         ("class,rate,kind\nVOICE,1Mb/s,avian\n", 2, "no kind of traffic `avian`", "kinds: signalling,"),
         ("class,rate\n", 1, "no class follows the header", "VOICE,512kb/s,200,voice"),
         ("class,speed\nVOICE,1Mb/s\n", 1, "not recognized as rates by class", "class,rate,packet_bytes,kind"),
-        ("", 1, "not recognized as rates by class, flow records", "a capture is pcap or pcapng"),
+        ("", 1, "not recognized as rates by class, flow records", "a capture must be pcap or pcapng"),
         ("src,dst,bytes,first\n", 1, "without a column `proto`", "src,dst,proto,bytes,first and last"),
         ("src,dst,proto,bytes,first\n", 1, "without a column `last`", "first and last or duration"),
         (f"{FLOWS}\n", 1, "no flow follows the header", "one line for each flow"),

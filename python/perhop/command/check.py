@@ -105,7 +105,7 @@ def check(
     shape = _format(chosen, output_format or defaults.output_format, json=json, sarif=sarif, lines=lines)
     if fix is not None and len(chosen.files) != 1:
         raise InvalidInputError(
-            f"--fix accepts one configuration, not {len(chosen.files)}", "fix them one by one"
+            f"--fix accepts one configuration, not {len(chosen.files)}", "fix one file at a time"
         )
     assumed = assumptions(assume)
     detail: Detail = "policies" if shape == "json" else "lines" if lines or assumed or fix else "remarks"

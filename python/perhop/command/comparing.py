@@ -43,7 +43,7 @@ def compared_with_router(
     commands = read_output(text)["commands"]
     if len(what) != 1:
         raise InvalidInputError(
-            f"{len(what)} arguments, but --router compares a router with one of them",
+            f"--router compares a router with one argument, but there are {len(what)} arguments",
             "give a scenario, a router configuration or a folder of results",
         )
     options = _with_load_of(output, what[0], options)

@@ -112,7 +112,7 @@ def per_call(codec: str, interval: str | float | None = None) -> Call:
     if frames < 1 or abs(frames * found.frame_s - interval_s) > 1e-9:
         raise InvalidInputError(
             f"interval: {interval_s * 1e3:g} ms is not a whole number of frames of {codec}",
-            f"a multiple of {found.frame_s * 1e3:g} ms",
+            f"give a multiple of {found.frame_s * 1e3:g} ms",
         )
     return Call(codec, interval_s, frames * found.frame_bytes + _HEADERS, found.source)
 

@@ -65,8 +65,8 @@ def star(
     link_bps, packet_bytes = quantity.rate("link", link), quantity.size("packet", packet)
     if not (ratio >= 1 and math.isfinite(ratio)):
         raise InvalidInputError(
-            f"ratio: {ratio:g}",
-            "give at least 1: below 1 the class is served more slowly than packets arrive",
+            f"a ratio of {ratio:g} is too small or not finite",
+            "give a number from 1 on: below 1 the class is served more slowly than packets arrive",
         )
     needed = max(8 * packet_bytes / delay_s, ratio * arrival_bps)
     # IOS accepts whole kb/s. Rounding up does not violate the bound. The subtrahend absorbs rounding errors.
@@ -107,7 +107,8 @@ def _ring_step(best_effort: int, link_bps: float, ring: Ring | None) -> Step:
     if ring is not None:
         if ring.particles < 1 or ring.particle_bytes < 1:
             raise InvalidInputError(
-                f"ring: {ring.particles} particles of {ring.particle_bytes} bytes", "at least 1"
+                f"a ring of {ring.particles} particles of {ring.particle_bytes} bytes is invalid",
+                "give at least one particle of one byte",
             )
         # The packet in transmission has already released its particles.
         held = math.ceil(ring.particles / math.ceil(best_effort / ring.particle_bytes)) + 1

@@ -57,7 +57,7 @@ def wred(
     if maximum <= minimum:
         raise InvalidInputError(
             f"delay: {delay_s * 1e3:g} ms are {delay_s * packets_per_second:.2g} packets of {mtu_bytes} B",
-            f"at least {2 * 1e3 / packets_per_second:.4g} ms, for distinct thresholds",
+            f"give at least {2 * 1e3 / packets_per_second:.4g} ms, for distinct thresholds",
         )
     if maximum > _MOST_THRESHOLD:
         raise InvalidInputError(
@@ -99,11 +99,13 @@ def _check(denominators: Mapping[int, int]) -> None:
         )
     for precedence, denominator in denominators.items():
         if not 0 <= precedence <= 7:
-            raise InvalidInputError(f"denominators: precedence {precedence}", "0 to 7")
+            raise InvalidInputError(
+                f"denominators: there is no precedence {precedence}", "write precedences from 0 to 7"
+            )
         if not 1 <= denominator <= _MOST_DENOMINATOR:
             raise InvalidInputError(
-                f"denominators: {denominator} for precedence {precedence}",
-                f"1 to {_MOST_DENOMINATOR}: the reciprocal of the drop probability at the maximum threshold",
+                f"the denominator {denominator} for precedence {precedence} is out of range",
+                f"write 1 to {_MOST_DENOMINATOR}, the reciprocal of the drop probability at max_th",
             )
 
 

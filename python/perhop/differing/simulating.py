@@ -93,7 +93,7 @@ def _with_router(scenario: Path, old: Path, new: Path) -> list[Scenario]:
         names = ", ".join(name for name, _ in routers) or "none"
         raise InvalidInputError(
             f"{scenario}: {len(chosen)} routers could be the one that {old} configures",
-            f"routers with a configuration: {names}; one of them must name that file",
+            f"routers with a configuration: {names}; write {old} as the `configuration` of one router",
         )
     path = f"routers.{chosen[0]}.configuration.file"
     return [Scenario.load(scenario, {path: str(file.resolve())}) for file in (old, new)]

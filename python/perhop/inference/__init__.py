@@ -134,7 +134,8 @@ def infer(
         _report(text, configuration, "lines")
     if traffic is not None and load is not None:
         raise InvalidInputError(
-            "--load and --traffic exclude each other", "the file of --traffic has the rates of the classes"
+            "--load and --traffic exclude each other",
+            "leave out --load: the file of --traffic contains the rates of the classes",
         )
     if traffic is None and over is not None:
         raise InvalidInputError("--over needs --traffic", "give the output of the device: --traffic show.txt")

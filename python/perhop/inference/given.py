@@ -132,8 +132,8 @@ def _of_file(file: Path, base: Path, seconds: float | None) -> Given:
     line = first.line if first else 1
     raise InvalidInputError(
         f"`{file}`, line {line}: not recognized as rates by class, flow records, counters or a capture",
-        f"the first line is `{_HEADER}`, or the header of flow records with at least "
-        "src,dst,proto,bytes,first,last; a capture is pcap or pcapng",
+        f"the first line must be `{_HEADER}`, or the header of flow records with at least "
+        "src,dst,proto,bytes,first,last; a capture must be pcap or pcapng",
     )
 
 

@@ -66,7 +66,8 @@ class NetworkRun:
         """
         if traffic is not None and load is not None:
             raise InvalidInputError(
-                "--load and --traffic exclude each other", "the file of --traffic has the rates"
+                "--load and --traffic exclude each other",
+                "leave out --load: the file of --traffic contains the rates",
             )
         demands, rows = (None, []) if traffic is None else read_matrix(traffic)
         return cls._asked(network, {"load": load or "busy", "demands": demands}, rows, changes or {})

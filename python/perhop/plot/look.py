@@ -66,7 +66,8 @@ class Look:
         """
         if self.title is not None and len(charts) > 1:
             raise InvalidInputError(
-                f"one title for {len(charts)} charts", "plot one of them, or leave --title out"
+                f"--title is for one chart, but the plot has {len(charts)} charts",
+                "plot one chart, or leave --title out",
             )
         known = {name for chart in charts for name in _names(chart)}
         for name in self.labels:
@@ -126,7 +127,8 @@ def _size(text: str) -> tuple[float, float | None]:
     for length in (width, *([] if height is None else [height])):
         if not _LEAST_INCHES <= length <= _MOST_INCHES:
             raise InvalidInputError(
-                f"--size: {length:.3g} inches", f"from {_LEAST_INCHES:g} to {_MOST_INCHES:g} inches"
+                f"--size: {length:.3g} inches is out of range",
+                f"use from {_LEAST_INCHES:g} to {_MOST_INCHES:g} inches",
             )
     return width, height
 
@@ -137,7 +139,8 @@ def _font(text: str) -> tuple[str | None, float | None]:
     points = None if found["size"] is None else float(found["size"])
     if points is not None and not _SMALLEST_POINTS <= points <= _LARGEST_POINTS:
         raise InvalidInputError(
-            f"--font: {points:g} points", f"from {_SMALLEST_POINTS:g}pt to {_LARGEST_POINTS:g}pt"
+            f"--font: {points:g} points is out of range",
+            f"use from {_SMALLEST_POINTS:g}pt to {_LARGEST_POINTS:g}pt",
         )
     if not found["family"] and points is None:
         raise InvalidInputError(

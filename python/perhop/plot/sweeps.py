@@ -112,7 +112,7 @@ def heat_map(
     across, up = (Parameter.from_frame(frame, one, units or {}) for one in (x, y))
     open = swept.several(frame, [one for one in swept.parameters(frame) if one not in (x, y)])
     if open:
-        raise InvalidInputError(f"`{open[0]}` has several values", "filter the frame to one of them")
+        raise InvalidInputError(f"`{open[0]}` has several values", "filter the frame to one value")
     divisor, unit = _scaled(what, rows)
     name = f"{_capital(what.words)} ({unit})" if unit else _capital(what.words)
     found = list(rows.drop_nulls([x, y]).iter_rows(named=True))
@@ -200,7 +200,7 @@ def _styles(
     if len(colored.values) > _MOST_COLORS:
         raise InvalidInputError(
             f"`{colored.path}` has {len(colored.values)} values, more than the {_MOST_COLORS} colors",
-            "filter the frame to fewer of them",
+            "filter the frame to fewer values",
         )
     if len(names) > len(_STROKES):
         raise InvalidInputError(

@@ -118,7 +118,8 @@ def _tables(results: Results, replication: int) -> dict[str, Any]:
 
     if not 0 <= replication < results.replications:
         raise InvalidInputError(
-            f"there is no replication {replication}", f"the results have {results.replications}, from 0"
+            f"there is no replication {replication}",
+            f"the results have {results.replications} replications; the number of the first is 0",
         )
     found: dict[str, Any] = {}
     for name in ("ports", "conditioners", "queues"):

@@ -90,7 +90,7 @@ def _wrong_names(study: Study) -> Iterator[str]:
             if case.point
         )
         if count != 1:
-            yield f"highlight `{highlight.label}` matches {count} figures instead of one"
+            yield f"highlight `{highlight.label}` matches {count} figures, but must match exactly one"
     names = [case.name for table in study.tables for case in table.cases]
     for name in sorted({name for name in names if names.count(name) > 1}):
         yield f"several cases are named `{name}`"

@@ -127,7 +127,7 @@ class Outcome:
         ]
         if len(found) != 1:
             raise UnknownNameError(
-                f"table {table} has {len(found)} figures `{metric}` for {case} instead of one"
+                f"table {table} has {len(found)} figures `{metric}` for {case}, but exactly one is needed"
             )
         return found[0]
 
@@ -149,7 +149,7 @@ class Outcome:
         found = self.curve(table, metric, **case)
         if len(found) != 1:
             raise UnknownNameError(
-                f"table {table} has {len(found)} points `{metric}` for {case} instead of one"
+                f"table {table} has {len(found)} points `{metric}` for {case}, but exactly one is needed"
             )
         return found[0]
 
