@@ -64,7 +64,10 @@ fn basis_word(basis: Basis) -> &'static str {
 
 fn random_detect(profile: &DropProfile) -> Result<Vec<String>, Missing> {
     if profile.aggregate.is_some() {
-        return Err(Missing::new("random-detect aggregate", "its thresholds apply to no single value"));
+        return Err(Missing::new(
+            "random-detect aggregate",
+            "each of its thresholds is for several codepoints",
+        ));
     }
     let basis = match profile.basis {
         Basis::Precedence => "random-detect".to_owned(),

@@ -130,7 +130,7 @@ impl PolicyMaps {
             Written::NotModeled => {
                 return Err(Missing::new(
                     format!("set {}", mark.printed),
-                    "perhop's packets have no such field",
+                    "packets in perhop do not have the field that it sets",
                 ));
             }
         })
@@ -157,7 +157,7 @@ fn field_words(field: Field) -> Result<&'static str, Missing> {
         Field::ForwardingClass => "qos-group",
         Field::DropPrecedence => "discard-class",
         Field::TunnelHeader | Field::CosInner | Field::TrafficClass => {
-            return Err(Missing::new("set", "perhop's packets have no such field"));
+            return Err(Missing::new("set", "packets in perhop do not have the field that it sets"));
         }
     })
 }

@@ -31,7 +31,7 @@ pub(super) fn stage_lines(
 ) -> Result<Vec<String>, Missing> {
     let stage = &if level == Level::Inner { sent_on(stage) } else { stage.clone() };
     if stage.per == MeterScope::Flow {
-        return Err(Missing::new("meter per flow", "all flows of a class share its policer"));
+        return Err(Missing::new("meter per flow", "IOS has one policer for all flows of a class"));
     }
     if stage.shared.is_some() {
         return Err(Missing::new("meter of several classes", "each class of IOS has a policer of its own"));

@@ -83,7 +83,8 @@ fn limits_by_value(limits: &[QueueSize], precedence: &PrecedenceSource) -> Resul
         PrecedenceSource::Cos => "cos",
         PrecedenceSource::Color => "discard-class",
         PrecedenceSource::Dscp => {
-            let missing = Missing::new("weighted-tail-drop by dscp", "IOS limits by DSCP or precedence");
+            let missing =
+                Missing::new("weighted-tail-drop by dscp", "IOS has limits for DSCP or precedence values");
             return Err(missing.instead("write `precedence: {by-dscp: …}`"));
         }
     };

@@ -27,7 +27,8 @@ pub(super) fn lines(
 ) -> Result<Vec<String>, Missing> {
     let rows = &config.precedences;
     if rows.is_empty() {
-        let missing = Missing::new("wred by a model of precedences", "IOS has thresholds for each value");
+        let missing =
+            Missing::new("wred by a model of precedences", "IOS needs thresholds for each precedence");
         return Err(missing.instead("write `precedences`"));
     }
     let exponent = match config.averaging {
@@ -87,7 +88,10 @@ fn thresholds(row: &PrecedenceConfig) -> Result<String, Missing> {
         return Err(Missing::new(construct, "IOS has the probabilities 1/n for n from 1 to 65536"));
     }
     if row.own.is_some() {
-        return Err(Missing::new("own thresholds of a precedence", "IOS compares one average"));
+        return Err(Missing::new(
+            "own thresholds of a precedence",
+            "IOS compares the same average for all precedences",
+        ));
     }
     Ok(format!("{} {} {denominator}", limit(row.min), limit(row.max)))
 }
