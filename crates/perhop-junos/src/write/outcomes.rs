@@ -217,7 +217,7 @@ impl Walk<'_> {
             return self.by_color(stage, index, packets);
         };
         if stage.per == MeterScope::Flow {
-            return Err(Missing::new("a meter per flow", "a policer of Junos is one for all its packets"));
+            return Err(Missing::new("a meter per flow", "Junos has one policer for all flows of a term"));
         }
         let mut by_color = Vec::new();
         for color in &colors {

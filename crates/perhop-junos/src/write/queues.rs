@@ -120,7 +120,7 @@ fn note_around(level: &Level, class: &ClassRates, notes: &mut NotesAt) {
     let is_limited =
         class.class.shape.is_some() || class.class.police.is_some() || class.class.share.ceil.is_some();
     if is_limited && !is_all {
-        let reason = "a port of Junos has one level of queues: the limit of the classes inside is lost";
+        let reason = "a port of Junos has one level of queues: the limit of the enclosing class is lost";
         notes.report(format!("class {} around others", class.path), reason);
     }
 }
