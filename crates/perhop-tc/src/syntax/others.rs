@@ -38,7 +38,7 @@ pub(super) const KINDS: &[Kind] = &[
     named("qfq", "use drr, which also shares by bytes"),
     named(
         "cbq",
-        "it was removed in Linux 6.3; the `cbq` of perhop's scenarios is the scheduler of Floyd and Jacobson",
+        "Linux 6.3 removed it; the `cbq` of perhop's scenarios is the scheduler of Floyd and Jacobson",
     ),
     named("choke", "use red instead"),
     named("sfb", "use fq_codel instead"),
