@@ -123,7 +123,7 @@ def _lines(found: Mapping[str, Any], done: _Simulated | None, old: str) -> Itera
     yield from _proof(found)
     if done is not None:
         yield from effect_on_classes(done.felt, old)
-        yield from limited("most of it", done.places)
+        yield from limited("most of the loss or delay", done.places)
     yield from limited("not compared", found["not_compared"])
     yield from limited("assumed", found["assumed"])
     yield from limited("not looked at", found["not_looked_at"])
