@@ -26,7 +26,7 @@ def caption(results: Results, *notes: str, replication: int | None = None) -> st
 
 def heading_of(report: Report, table: str) -> str:
     """Return the heading of a study's table, which is above its plots."""
-    return next(one.heading for one in report.study.tables if one.id == table)
+    return next(study_table.heading for study_table in report.study.tables if study_table.id == table)
 
 
 def study_note(report: Report) -> str:

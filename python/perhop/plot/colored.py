@@ -41,9 +41,12 @@ def parallel(axes: Axes, mark: Parallel, words: Callable[[str], str]) -> None:
 
     colors, small = _scale(axes, mark, words), _SMALL * rcParams["font.size"]
     ticks = [_ticks(axis, [row[place] for row in mark.rows]) for place, axis in enumerate(mark.axes)]
-    ends = [(one[0], one[-1]) for one in ticks]
+    ends = [(axis_ticks[0], axis_ticks[-1]) for axis_ticks in ticks]
     for row, value in zip(mark.rows, mark.values, strict=True):
-        heights = [(one - low) / ((high - low) or 1.0) for one, (low, high) in zip(row, ends, strict=True)]
+        heights = [
+            (coordinate - low) / ((high - low) or 1.0)
+            for coordinate, (low, high) in zip(row, ends, strict=True)
+        ]
         if math.isfinite(value):
             axes.plot(
                 range(len(row)), heights, color=colors.to_rgba(np.asarray(value)), linewidth=0.9, alpha=0.75
@@ -84,6 +87,6 @@ def _scale(axes: Axes, mark: Cells | Parallel, words: Callable[[str], str]) -> S
     norm = Normalize(ticks[0], ticks[-1])
     colors = ScalarMappable(norm, LinearSegmentedColormap.from_list("values", SEQUENTIAL))
     bar = axes.figure.colorbar(colors, ax=axes, ticks=ticks)
-    bar.set_ticklabels([short(one) for one in ticks])
+    bar.set_ticklabels([short(tick) for tick in ticks])
     bar.set_label(words(mark.name))
     return colors

@@ -87,14 +87,14 @@ def share_of(
 
 def published(report: Report, table: str, metric: str) -> Chart:
     """Plot published and measured figures of one table; raises `InvalidInputError` if there are none."""
-    rows = [one for one in report.figures if (one.table, one.metric) == (table, metric)]
+    rows = [figure for figure in report.figures if (figure.table, figure.metric) == (table, metric)]
     if not rows:
         raise InvalidInputError(f"`{report.study.id}` has no published `{metric}` in table {table}")
     return published_chart(
-        [one.to_json() for one in rows],
+        [figure.to_json() for figure in rows],
         heading_of(report, table),
         f"seed {report.seed}; {len(report.study.assumptions)} assumptions: "
-        + ", ".join(f"{one.name} = {one.value}" for one in report.study.assumptions)
+        + ", ".join(f"{assumption.name} = {assumption.value}" for assumption in report.study.assumptions)
         + ".",
     )
 
@@ -142,16 +142,16 @@ def _compared(comparison: Comparison, rows: Sequence[Row], names: tuple[str, str
     # The last one is drawn at the top.
     rows = list(reversed(rows))
     quantity = rows[0].quantity
-    both = [one.mean for row in rows for one in (row.first, row.second)]
+    both = [sample.mean for row in rows for sample in (row.first, row.second)]
     divisor, unit = scale(quantity.unit, max(mean for mean in both if not math.isnan(mean)))
     marks = []
     for name, role, hollow, samples in (
         (names[0], "queue", True, [row.first for row in rows]),
         (names[1], "class0", False, [row.second for row in rows]),
     ):
-        ends = [one.ci95 or (one.mean, one.mean) for one in samples]
+        ends = [sample.ci95 or (sample.mean, sample.mean) for sample in samples]
         low, high = ([end[side] / divisor for end in ends] for side in (0, 1))
-        means = [one.mean / divisor for one in samples]
+        means = [sample.mean / divisor for sample in samples]
         marks.append(Points(name, role, means, range(len(rows)), low, high, hollow=hollow))
     words = quantity.words[0].upper() + quantity.words[1:]
     several = min(comparison.first.replications, comparison.second.replications) > 1
@@ -198,8 +198,8 @@ def _value(run: Results, parameter: str) -> str:
 def _member(found: Any, step: str) -> Any:  # noqa: ANN401 - any value of a scenario
     if isinstance(found, list) and not step.isdigit():
         return (
-            next(one for one in found if one.get("name") == step)
-            if any(one.get("name") == step for one in found)
+            next(member for member in found if member.get("name") == step)
+            if any(member.get("name") == step for member in found)
             else found[int(step)]
         )
     return found[int(step)] if isinstance(found, list) else found[step]

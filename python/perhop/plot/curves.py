@@ -25,7 +25,7 @@ def curves(report: Report, table: str, metric: str) -> Chart:
         InvalidInputError: the study has no such curve.
 
     """
-    rows = [one.to_json() for one in report.curves if (one.table, one.metric) == (table, metric)]
+    rows = [point.to_json() for point in report.curves if (point.table, point.metric) == (table, metric)]
     if not rows:
         raise InvalidInputError(f"`{report.study.id}` has no curve of `{metric}` in table {table}")
     return curve_chart(rows, heading_of(report, table), study_note(report))
@@ -79,7 +79,7 @@ def _lines(
 def _swept(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return the column of the x axis: of the numeric columns, the one with most values."""
     values = {name: dict.fromkeys(str(row["case"][name]) for row in rows) for name in rows[0]["case"]}
-    numeric = [name for name, found in values.items() if all(_number(one) is not None for one in found)]
+    numeric = [name for name, found in values.items() if all(_number(value) is not None for value in found)]
     return str(max(numeric or values, key=lambda name: len(values[name])))
 
 

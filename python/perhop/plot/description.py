@@ -168,14 +168,16 @@ class Description:
     def ticks(self, side: Literal["x", "y"]) -> list[float]:
         """Return the ticks of a logarithmic axis; the first and the last are its ends."""
         found = list(self._places(side))
-        ends = [*found, *(one for one in self._ends(side) if one > 0.0)]
+        ends = [*found, *(end for end in self._ends(side) if end > 0.0)]
         return _log_ticks(min(ends), max(ends)) if ends else [1.0, 10.0]
 
     def _places(self, side: str) -> Iterator[float]:
         """Return the positions of all points along an axis, without gaps."""
         for mark in self.marks:
             if isinstance(mark, Line | Points):
-                yield from (float(one) for one in getattr(mark, side) if math.isfinite(one))
+                yield from (
+                    float(coordinate) for coordinate in getattr(mark, side) if math.isfinite(coordinate)
+                )
             elif isinstance(mark, Rule) and side == "y":
                 yield mark.at
 
@@ -185,7 +187,7 @@ class Description:
         for mark in self.marks:
             if isinstance(mark, Line | Points) and side == upright:
                 for edge in (mark.low, mark.high):
-                    yield from (float(one) for one in edge if math.isfinite(one)) if edge is not None else ()
+                    yield from (float(end) for end in edge if math.isfinite(end)) if edge is not None else ()
 
     def __repr__(self) -> str:
         """Name the kind and the title; the numbers would fill the screen."""
@@ -233,11 +235,11 @@ def _log_ticks(least: float, greatest: float) -> list[float]:
         return [10.0**power for power in range(first, last + stride, stride)]
     # Converted through text, because 2 * 10 ** -3 is not 0.002 in binary.
     every = [float(f"{digit}e{power}") for power in range(first, last + 1) for digit in (1, 2, 5)]
-    begin = max((one for one in every if one <= least), default=every[0])
-    end = min((one for one in every if one >= greatest), default=every[-1])
+    begin = max((tick for tick in every if tick <= least), default=every[0])
+    end = min((tick for tick in every if tick >= greatest), default=every[-1])
     if begin == end:
         end = every[every.index(begin) + 1]
-    return [one for one in every if begin <= one <= end]
+    return [tick for tick in every if begin <= tick <= end]
 
 
 def _axis(axis: Axis, ticks: Sequence[float] = ()) -> dict[str, Any]:
@@ -259,13 +261,13 @@ def _mark(mark: Mark) -> dict[str, Any]:
     for name, value in vars(mark).items():
         if value is None or value is False:
             continue
-        found[name] = [_number(one) for one in value] if name in _LISTS else value
+        found[name] = [_number(element) for element in value] if name in _LISTS else value
     if isinstance(mark, Cells | Parallel):
         found["scale"] = SEQUENTIAL
         found["ends"] = scale_ends(mark.values)
     if isinstance(mark, Parallel):
         found["axes"] = [_axis(axis) for axis in mark.axes]
-        found["rows"] = [[_number(one) for one in row] for row in mark.rows]
+        found["rows"] = [[_number(coordinate) for coordinate in row] for row in mark.rows]
     return found
 
 
@@ -277,7 +279,7 @@ def scale_ends(values: Sequence[float]) -> tuple[float, float]:
 
 def scale_ticks(values: Sequence[float]) -> list[float]:
     """Return the ticks of the color scale of some values, the ends included."""
-    finite = [float(one) for one in values if math.isfinite(one)]
+    finite = [float(value) for value in values if math.isfinite(value)]
     return round_ticks(min(finite), max(finite)) if finite else round_ticks(0.0, 1.0)
 
 
@@ -287,7 +289,9 @@ def round_ticks(least: float, greatest: float) -> list[float]:
         greatest = least + (abs(least) or 1.0)
     wished = (greatest - least) / _STEPS
     decade = 10.0 ** math.floor(math.log10(wished))
-    step = next(one * decade for one in (1.0, 2.0, 2.5, 5.0, 10.0) if one * decade >= wished * (1 - 1e-9))
+    step = next(
+        factor * decade for factor in (1.0, 2.0, 2.5, 5.0, 10.0) if factor * decade >= wished * (1 - 1e-9)
+    )
     # A number that differs from a tick only in its last bits counts as the tick.
     first, last = math.floor(least / step + 1e-9), math.ceil(greatest / step - 1e-9)
     return [float(f"{place * step:.12g}") for place in range(first, last + 1)]

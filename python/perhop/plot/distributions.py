@@ -132,7 +132,7 @@ def drop_curve(results: Results, port: str | None = None, queue: str | None = No
     """
     curves = _curves(results, port, queue)
     samples = _samples(results, curves["port"], curves["queue"])
-    highest = max(corner[0] for one in curves["precedences"] for corner in one["shared"])
+    highest = max(corner[0] for curve in curves["precedences"] for corner in curve["shared"])
     if curves["unit"] == "packets":
         divisor, unit = size_unit("packets", samples)
     else:
@@ -144,8 +144,8 @@ def drop_curve(results: Results, port: str | None = None, queue: str | None = No
         marks.append(Span("sampled range", visited[0] / divisor, visited[1] / divisor))
     several = len(curves["precedences"]) > 1
     roles = of_precedences(len(curves["precedences"]))
-    for precedence, (one, (role, stroke)) in enumerate(zip(curves["precedences"], roles, strict=True)):
-        for which, corners in (("", one["shared"]), (", own packets", one["own"])):
+    for precedence, (curve, (role, stroke)) in enumerate(zip(curves["precedences"], roles, strict=True)):
+        for which, corners in (("", curve["shared"]), (", own packets", curve["own"])):
             if corners:
                 name = f"precedence {precedence}{which}" if several else "drop probability"
                 line = _curve(name, role, corners, end, divisor)
@@ -168,10 +168,10 @@ def drop_curve(results: Results, port: str | None = None, queue: str | None = No
 def _curves(results: Results, port: str | None, queue: str | None) -> DropCurves:
     """Return the drop curves of the first selected queue that drops early."""
     all_curves = results.all_drop_curves()
-    for one in all_curves:
-        if (port or one["port"], queue or one["queue"]) == (one["port"], one["queue"]):
-            return one
-    there = ", ".join(f"{one['port']} {one['queue']}" for one in all_curves) or "none"
+    for curve in all_curves:
+        if (port or curve["port"], queue or curve["queue"]) == (curve["port"], curve["queue"]):
+            return curve
+    there = ", ".join(f"{curve['port']} {curve['queue']}" for curve in all_curves) or "none"
     raise InvalidInputError("no such queue with early drops", f"queues with early drops: {there}")
 
 

@@ -27,7 +27,11 @@ def ellipses(report: Report, table: str, name: str) -> Chart:
         InvalidInputError: the study has no such ellipses.
 
     """
-    rows = [one.to_json() for one in report.ellipses if (one.table, one.scatter.name) == (table, name)]
+    rows = [
+        ellipse.to_json()
+        for ellipse in report.ellipses
+        if (ellipse.table, ellipse.scatter.name) == (table, name)
+    ]
     if not rows:
         raise InvalidInputError(f"`{report.study.id}` has no ellipses of `{name}` in table {table}")
     heading, note = heading_of(report, table), study_note(report)
@@ -41,7 +45,7 @@ def ellipse_chart(rows: Sequence[Mapping[str, Any]], heading: str, note: str) ->
     has high goodput and a low delay.
     """
     (x_label, x_unit), (y_label, y_unit) = rows[0]["x"], rows[0]["y"]
-    names = [_name(one["case"]) for one in rows]
+    names = [_name(row["case"]) for row in rows]
     lines = []
     for name, row, (role, stroke) in zip(names, rows, of_lines(len(rows)), strict=True):
         x, y = corners(row)
@@ -49,11 +53,11 @@ def ellipse_chart(rows: Sequence[Mapping[str, Any]], heading: str, note: str) ->
     centers = Points(
         "means",
         "queue",
-        [one["center"][0] for one in rows],
-        [one["center"][1] for one in rows],
+        [row["center"][0] for row in rows],
+        [row["center"][1] for row in rows],
         notes=tuple(_note(name, row) for name, row in zip(names, rows, strict=True)),
     )
-    several = counted(max(one["samples"] for one in rows), "sample")
+    several = counted(max(row["samples"] for row in rows), "sample")
     return Chart(
         kind="ellipse",
         title=f"{heading}: {x_label} and {y_label}",

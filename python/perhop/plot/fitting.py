@@ -68,13 +68,13 @@ def fit_ticks(axes: Axes, x_names: Sequence[str], y_names: Sequence[str]) -> Non
 
     Requires a figure after its layout. The names are the labels of axes with categories.
     """
-    texts = [one for one in axes.get_xticklabels() if one.get_text()]
+    texts = [label for label in axes.get_xticklabels() if label.get_text()]
     if _overlap(texts, "x"):
         if x_names and not _are_numbers(x_names):
             _turn(axes, texts)
         else:
             _thin(axes, x_names, "x")
-    texts = [one for one in axes.get_yticklabels() if one.get_text()]
+    texts = [label for label in axes.get_yticklabels() if label.get_text()]
     if _overlap(texts, "y") and _are_numbers(y_names):
         _thin(axes, y_names, "y")
 
@@ -83,21 +83,21 @@ def _overlap(texts: Sequence[Text], side: str) -> bool:
     """Return whether labels of ticks touch each other."""
     boxes = sorted(
         (box.x0, box.x1, box.height) if side == "x" else (box.y0, box.y1, 0.0)
-        for box in (one.get_window_extent() for one in texts)
+        for box in (label.get_window_extent() for label in texts)
     )
     return any(end + _APART * height > begin for (_, end, height), (begin, _, _) in pairwise(boxes))
 
 
 def _turn(axes: Axes, texts: Sequence[Text]) -> None:
     """Turn names below an axis, only as far as necessary."""
-    boxes = [one.get_window_extent() for one in texts]
+    boxes = [label.get_window_extent() for label in texts]
     centers = sorted((box.x0 + box.x1) / 2 for box in boxes)
     step = min((b - a for a, b in pairwise(centers)), default=0.0)
     high = max(box.height for box in boxes)
     # The distance of lines at an angle is proportional to the sine of the angle.
     angle = _TURNED if step * 0.57 > high * 1.1 else _UPRIGHT
-    for one in axes.get_xticklabels():
-        one.set(
+    for label in axes.get_xticklabels():
+        label.set(
             rotation=angle, ha="right", rotation_mode="anchor", va="center" if angle == _UPRIGHT else "top"
         )
 
@@ -109,15 +109,15 @@ def _are_numbers(names: Sequence[str]) -> bool:
 def _thin(axes: Axes, names: Sequence[str], side: str) -> None:
     """Label every second, fifth or tenth value; of evenly spaced values, label the round ones."""
     axis = axes.xaxis if side == "x" else axes.yaxis
-    places = [float(one) for one in axis.get_ticklocs()]
-    labels = [one.get_text() for one in axis.get_ticklabels()]
+    places = [float(place) for place in axis.get_ticklocs()]
+    labels = [label.get_text() for label in axis.get_ticklabels()]
     for stride in _STRIDES[1:]:
         first = _first_round(names, stride) if names else _first_power(labels, stride)
         kept = [at for at in range(len(places)) if (at - first) % stride == 0]
         shown = [text if at in kept else "" for at, text in enumerate(labels)]
         axis.set_ticks(places, labels=shown)
         axes.figure.draw_without_rendering()  # type: ignore[union-attr]
-        if not _overlap([one for one in axis.get_ticklabels() if one.get_text()], side):
+        if not _overlap([label for label in axis.get_ticklabels() if label.get_text()], side):
             return
 
 
@@ -144,10 +144,10 @@ def spread(figure: Figure, notes: Sequence[Annotation], axes: Axes) -> None:
     if not notes:
         return
     figure.draw_without_rendering()
-    order = sorted(notes, key=lambda one: one.xy[1])
-    anchors = [float(axes.transData.transform((0.0, one.xy[1]))[1]) for one in order]
+    order = sorted(notes, key=lambda note: note.xy[1])
+    anchors = [float(axes.transData.transform((0.0, note.xy[1]))[1]) for note in order]
     # The extent of the text does not include the line to its rule.
-    gap = max(Text.get_window_extent(one).height for one in order)
+    gap = max(Text.get_window_extent(note).height for note in order)
     box = axes.get_window_extent()
     for note, anchor, place in zip(order, anchors, apart(anchors, gap, box.y0, box.y1), strict=True):
         note.xyann = (note.xyann[0], (place - anchor) * 72.0 / figure.dpi)

@@ -24,12 +24,12 @@ from perhop.schema_types import ScenarioConfig
 
 
 def _queues(results: Results) -> list[Chart]:
-    return [queue(results, *one) for one in sampled_queues(results)] or [queue(results)]
+    return [queue(results, *sampled_queue) for sampled_queue in sampled_queues(results)] or [queue(results)]
 
 
 def _drop_curves(results: Results) -> list[Chart]:
     found = results.all_drop_curves()
-    return [drop_curve(results, one["port"], one["queue"]) for one in found] or [drop_curve(results)]
+    return [drop_curve(results, curve["port"], curve["queue"]) for curve in found] or [drop_curve(results)]
 
 
 #: The kinds by name: functions that return all charts of a kind.
@@ -104,7 +104,7 @@ def possible(results: Results) -> list[Chart]:
     for make in KINDS.values():
         try:
             # A single class is not stacked.
-            found += [one for one in make(results) if not (one.stacked and len(one.marks) < 2)]
+            found += [chart for chart in make(results) if not (chart.stacked and len(chart.marks) < 2)]
         except (UnreadableFileError, ScenarioError):
             raise
         except InvalidInputError:

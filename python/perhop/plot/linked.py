@@ -86,12 +86,12 @@ def _waiting(results: Results, port: str | None, classes: Mapping[str, str]) -> 
     sampled = sampled_queues(results)
     if not sampled:
         raise InvalidInputError("no queue was sampled")
-    at = port if port in {one for one, _ in sampled} and port is not None else sampled[0][0]
+    at = port if port in {sampled_port for sampled_port, _ in sampled} and port is not None else sampled[0][0]
     roles = of_classes(results.classes["class"])
     table = results.queues.filter(pl.col("port") == at, pl.col("replication") == 0, pl.col("precedence") == 0)
     column = "most_packets" if "most_packets" in table.columns else "packets"
     marks: list[Mark] = []
-    for queue in [name for one, name in sampled if one == at]:
+    for queue in [name for sampled_port, name in sampled if sampled_port == at]:
         rows = table.filter(pl.col("queue") == queue).sort("time_s")
         name = classes.get(queue, queue.rpartition("/")[2])
         role = roles.get(name, "queue")

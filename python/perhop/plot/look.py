@@ -113,7 +113,7 @@ def _names(chart: Description) -> set[str]:
         axes += mark.axes if isinstance(mark, Parallel) else ()
     for axis in axes:
         whole += [axis.label, *axis.categories]
-    return {one for name in whole for one in (name, *name.split(", ")) if one}
+    return {part for name in whole for part in (name, *name.split(", ")) if part}
 
 
 def _size(text: str) -> tuple[float, float | None]:

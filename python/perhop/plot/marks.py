@@ -137,7 +137,7 @@ def strokes(marks: Sequence[Mark]) -> list[Any]:
     for place, mark in enumerate(marks):
         if isinstance(mark, Line):
             points = (np.asarray(mark.x, dtype=float), np.asarray(mark.y, dtype=float))
-            same.setdefault(b"".join(one.tobytes() for one in points), []).append(place)
+            same.setdefault(b"".join(coordinates.tobytes() for coordinates in points), []).append(place)
         elif isinstance(mark, Rule):
             same.setdefault(np.float64(mark.at).tobytes(), []).append(place)
     found = [_DASHES[getattr(mark, "stroke", "solid")] for mark in marks]

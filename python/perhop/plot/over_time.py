@@ -237,7 +237,7 @@ def _averages(rows: pl.DataFrame, divisor: float) -> list[Mark]:
 def _roles(precedences: Sequence[int]) -> list[tuple[str, str]]:
     """Return role and line style for the averages of drop precedences."""
     every = of_precedences(max(precedences) + 1) if len(precedences) > 1 else [("measured", "solid")]
-    return [every[one] for one in precedences] if len(precedences) > 1 else every
+    return [every[precedence] for precedence in precedences] if len(precedences) > 1 else every
 
 
 def _thresholds(curves: DropCurves | None, divisor: float) -> list[Mark]:
@@ -327,7 +327,11 @@ def _line(
 
 def _chosen(table: pl.DataFrame, port: str | None, queue: str | None) -> tuple[str, str]:
     known = list(table.select("port", "queue").unique(maintain_order=True).iter_rows())
-    fitting = [one for one in known if (port or one[0], queue or one[1]) == one]
+    fitting = [
+        known_queue
+        for known_queue in known
+        if (port or known_queue[0], queue or known_queue[1]) == known_queue
+    ]
     if not fitting:
         there = ", ".join(f"{at} {name}" for at, name in known)
         raise InvalidInputError(

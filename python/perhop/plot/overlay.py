@@ -28,11 +28,11 @@ def overlaid(charts: Sequence[Chart], names: Sequence[str]) -> Chart:
         InvalidInputError: the plots have different kinds.
 
     """
-    if len({(one.kind, one.y.label) for one in charts}) > 1:
+    if len({(chart.kind, chart.y.label) for chart in charts}) > 1:
         raise InvalidInputError(
             "plots of different kinds have no common axes", "plot runs of one kind together"
         )
-    x, y = (_widest([getattr(one, side) for one in charts]) for side in ("x", "y"))
+    x, y = (_widest([getattr(chart, side) for chart in charts]) for side in ("x", "y"))
     shown = [(line, name, chart) for chart, name in zip(charts, names, strict=True) for line in _lines(chart)]
     colors = of_classes(line.name for line, _, _ in shown)
     by_class = len(charts) <= len(_STROKES)
@@ -52,7 +52,7 @@ def overlaid(charts: Sequence[Chart], names: Sequence[str]) -> Chart:
             filled=False,
         )
         marks.append(moved)
-    captions = [f"{name}: {one.caption}" for name, one in zip(names, charts, strict=True)]
+    captions = [f"{name}: {chart.caption}" for name, chart in zip(names, charts, strict=True)]
     return Chart(
         kind=charts[0].kind,
         title=f"{charts[0].title}, {len(charts)} runs",
@@ -84,6 +84,6 @@ def numbered_names(names: Sequence[Any]) -> list[str]:
     """Return unique names: repeated names get numbers."""
     found: list[str] = []
     for name in map(str, names):
-        again = sum(one == name or one.startswith(f"{name} (") for one in found)
+        again = sum(earlier == name or earlier.startswith(f"{name} (") for earlier in found)
         found.append(f"{name} ({again + 1})" if again else name)
     return found

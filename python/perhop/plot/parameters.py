@@ -42,21 +42,21 @@ class Parameter:
         column, name = frame[path].drop_nulls(), short_names(known)[path]
         if not column.dtype.is_numeric():
             return cls(path, name, tuple(map(str, column.unique(maintain_order=True))))
-        values = [float(one) for one in column.unique().sort()]
+        values = [float(value) for value in column.unique().sort()]
         divisor, unit = scale(units.get(path) or base_unit(path), max(map(abs, values), default=0.0))
         return cls(path, name, tuple(values), divisor, unit)
 
     @property
     def named(self) -> bool:
         """Whether its values are texts."""
-        return any(isinstance(one, str) for one in self.values)
+        return any(isinstance(value, str) for value in self.values)
 
     @property
     def texts(self) -> tuple[str, ...]:
         """The values as distinct texts, without the unit."""
         if self.named:
-            return tuple(shortened([str(one) for one in self.values]))
-        return tuple(short(float(one) / self.divisor) for one in self.values)
+            return tuple(shortened([str(value) for value in self.values]))
+        return tuple(short(float(value) / self.divisor) for value in self.values)
 
     def axis(self, *, log: bool = False) -> Axis:
         """Return the axis of the parameter; texts are categories."""
@@ -79,20 +79,24 @@ class Parameter:
 
 def paths_of(parameters: Sequence[Parameter]) -> str:
     """Return the paths of parameters with shortened names, for a caption."""
-    return "; ".join(f"{one.name}: {one.path}" for one in parameters if one.name != one.path)
+    return "; ".join(
+        f"{parameter.name}: {parameter.path}" for parameter in parameters if parameter.name != parameter.path
+    )
 
 
 def parameters(frame: pl.DataFrame) -> list[str]:
     """Return the names of the swept parameters of a tidy frame; raises `InvalidInputError` for others."""
-    missing = [one for one in FIXED if one not in ("point", "replications") and one not in frame.columns]
+    missing = [
+        column for column in FIXED if column not in ("point", "replications") and column not in frame.columns
+    ]
     if missing:
         raise InvalidInputError(f"the frame has no column `{missing[0]}`", "give the frame of a sweep")
-    return [one for one in frame.columns if one not in FIXED]
+    return [column for column in frame.columns if column not in FIXED]
 
 
 def several(frame: pl.DataFrame, names: Sequence[str]) -> list[str]:
     """Return the parameters among `names` with more than one value."""
-    return [one for one in names if frame[one].n_unique() > 1]
+    return [name for name in names if frame[name].n_unique() > 1]
 
 
 def rows_of(frame: pl.DataFrame, metric: Metric) -> pl.DataFrame:

@@ -42,7 +42,7 @@ def sampling_settings(scenario: _Scenario, table: str) -> dict[str, str]:
         return {key: _interval(scenario, _SAMPLES)}
     every = _interval(scenario, _QUEUE_SAMPLES)
     if table == "connections":
-        names = [one["name"] for one in scenario["traffic"] if "tcp" in json.dumps(one["source"])]
+        names = [traffic["name"] for traffic in scenario["traffic"] if "tcp" in json.dumps(traffic["source"])]
         probes = [{"traffic": name, "every": every} for name in names]
         if not probes:
             raise InvalidInputError("no samples for this plot: the scenario has no TCP traffic")
@@ -66,7 +66,7 @@ def _interval(scenario: _Scenario, samples: int) -> str:
     measured = _seconds(scenario["duration"]) - _seconds((scenario.get("measure") or {}).get("warmup", "0s"))
     wished = max(measured / samples, 1e-6)
     decade = 10.0 ** math.floor(math.log10(wished))
-    step = max(one for one in (1, 2, 5) if one * decade <= wished * (1 + 1e-9)) * decade
+    step = max(factor for factor in (1, 2, 5) if factor * decade <= wished * (1 + 1e-9)) * decade
     return f"{step * 1e6:.0f}us" if step < 1e-3 else f"{step * 1e3:.0f}ms"
 
 

@@ -39,7 +39,7 @@ _PASSES = 3
 # The approximate part of a figure's width that its axes do not use, inches.
 _BESIDE_AXES = 1.0
 # Characters with a meaning in TeX.
-_TEX = {one: f"\\{one}" for one in "&%$#_{}"}
+_TEX = {symbol: f"\\{symbol}" for symbol in "&%$#_{}"}
 _TEX |= {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"}
 
 
@@ -253,7 +253,9 @@ class _Blocks:
         from matplotlib.font_manager import FontProperties  # lazy: optional package
 
         font = FontProperties(size=rcParams["xtick.labelsize"])
-        widest = max((self._ruler.width(self.words(one), font) for one in chart.x.categories), default=0.0)
+        widest = max(
+            (self._ruler.width(self.words(category), font) for category in chart.x.categories), default=0.0
+        )
         has_room = len(chart.x.categories) * widest < self.figure.get_figwidth() - _BESIDE_AXES
         return 0.0 if has_room else widest
 
@@ -298,7 +300,7 @@ class _Blocks:
         font = FontProperties(size=rcParams["legend.fontsize"])
         # A handle is two letters wide, with spaces around it.
         handle = 4.0 * font.get_size_in_points() / 72.0
-        labels = ["\n".join(self._ruler.wrapped(one, room - handle, font)) for one in labels]
+        labels = ["\n".join(self._ruler.wrapped(label, room - handle, font)) for label in labels]
         for columns in range(min(_MOST_COLUMNS, len(handles)), 0, -1):
             made = self.figure.legend(
                 handles, labels, loc="upper left", ncols=columns, borderaxespad=0.0, borderpad=0.1
@@ -340,13 +342,13 @@ def _label_logarithms(axes: Axes, chart: Description) -> None:
     if chart.x.log:
         ticks = chart.ticks("x")
         axes.set_xscale("log")
-        axes.set_xticks(ticks, labels=[f"{one:,g}" for one in ticks])
+        axes.set_xticks(ticks, labels=[f"{tick:,g}" for tick in ticks])
         axes.set_xticks([], minor=True)
         axes.set_xlim(ticks[0], ticks[-1])
     if chart.y.log:
         ticks = chart.ticks("y")
         axes.set_yscale("log")
-        axes.set_yticks(ticks, labels=[f"{one:,g}" for one in ticks])
+        axes.set_yticks(ticks, labels=[f"{tick:,g}" for tick in ticks])
         axes.set_yticks([], minor=True)
         axes.set_ylim(ticks[0], ticks[-1])
     if chart.x.reversed:

@@ -33,8 +33,8 @@ def study_charts(folder: Path, kind: str) -> list[Chart]:
     note = (
         f"{data['study']}: seed {data['seed']}; {len(data['assumptions'])} assumptions, listed in study.json."
     )
-    charts = [one for table in data["tables"] for one in table_charts(data, table, note)]
-    found = [one for one in charts if one.kind == kind]
+    charts = [chart for table in data["tables"] for chart in table_charts(data, table, note)]
+    found = [chart for chart in charts if chart.kind == kind]
     if not found:
         raise InvalidInputError(f"study `{data['study']}` has no plot `{kind}`", "see `perhop study show`")
     return found
@@ -49,18 +49,28 @@ def table_charts(data: Mapping[str, Any], table: Mapping[str, Any], note: str) -
     """Return the plots of one table of a study, given as in `study.json`."""
     found = []
     rows = [
-        one for one in data["figures"] if one["table"] == table["id"] and one["verdict"] != "not-comparable"
+        figure
+        for figure in data["figures"]
+        if figure["table"] == table["id"] and figure["verdict"] != "not-comparable"
     ]
-    for metric in dict.fromkeys(one["metric"] for one in rows):
-        points = [one for one in data["figures"] if (one["table"], one["metric"]) == (table["id"], metric)]
+    for metric in dict.fromkeys(figure["metric"] for figure in rows):
+        points = [
+            figure
+            for figure in data["figures"]
+            if (figure["table"], figure["metric"]) == (table["id"], metric)
+        ]
         if len(points) >= _FEWEST_POINTS:
             found.append(published_chart(points, table["heading"], note))
-    along = [one for one in data["curves"] if one["table"] == table["id"]]
-    for metric in dict.fromkeys(one["metric"] for one in along):
-        of_it = [one for one in along if one["metric"] == metric]
+    along = [point for point in data["curves"] if point["table"] == table["id"]]
+    for metric in dict.fromkeys(point["metric"] for point in along):
+        of_it = [point for point in along if point["metric"] == metric]
         found.append(curve_chart(of_it, table["heading"], note))
-    scattered = [one for one in data.get("ellipses", []) if one["table"] == table["id"]]
-    for name in dict.fromkeys(one["name"] for one in scattered):
-        found.append(ellipse_chart([one for one in scattered if one["name"] == name], table["heading"], note))
-    traced = [one for one in data.get("traces", []) if one["table"] == table["id"]]
-    return found + [trace_chart(one, table["heading"], note) for one in traced]
+    scattered = [ellipse for ellipse in data.get("ellipses", []) if ellipse["table"] == table["id"]]
+    for name in dict.fromkeys(ellipse["name"] for ellipse in scattered):
+        found.append(
+            ellipse_chart(
+                [ellipse for ellipse in scattered if ellipse["name"] == name], table["heading"], note
+            )
+        )
+    traced = [trace for trace in data.get("traces", []) if trace["table"] == table["id"]]
+    return found + [trace_chart(trace, table["heading"], note) for trace in traced]

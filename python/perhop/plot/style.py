@@ -126,7 +126,7 @@ def _known_font(family: str) -> str:
     if family.lower() in names:
         return names[family.lower()]
     near = get_close_matches(family.lower(), names, n=3)
-    there = [names[one] for one in near] or sorted(names.values())[:5]
+    there = [names[name] for name in near] or sorted(names.values())[:5]
     raise InvalidInputError(
         f"--font: there is no font `{family}` on this machine", f"{', '.join(there)}, serif, sans-serif"
     )

@@ -62,10 +62,10 @@ def against(
     divisor, unit = _scaled(what, rows)
     names = rows["class"].unique(maintain_order=True).to_list()
     styles = _styles(frame, names, colored)
-    others = [one for one in swept.parameters(frame) if one not in (parameter, series)]
+    others = [path for path in swept.parameters(frame) if path not in (parameter, series)]
     title = f"{_capital(what.words)} against {along.name}" + (f", {names[0]}" if len(names) == 1 else "")
     drawn = []
-    split_by = [Parameter.from_frame(frame, one, units or {}) for one in swept.several(rows, others)]
+    split_by = [Parameter.from_frame(frame, path, units or {}) for path in swept.several(rows, others)]
     shown = [along, *([colored] if colored else []), *split_by]
     for where, part in _combinations(rows, split_by):
         marks = [
@@ -109,8 +109,8 @@ def heat_map(
     """
     what = _of_one_class(metric, class_name)
     rows = rows_of(frame, what)
-    across, up = (Parameter.from_frame(frame, one, units or {}) for one in (x, y))
-    open = swept.several(frame, [one for one in swept.parameters(frame) if one not in (x, y)])
+    across, up = (Parameter.from_frame(frame, path, units or {}) for path in (x, y))
+    open = swept.several(frame, [path for path in swept.parameters(frame) if path not in (x, y)])
     if open:
         raise InvalidInputError(f"`{open[0]}` has several values", "filter the frame to one value")
     divisor, unit = _scaled(what, rows)
@@ -126,8 +126,8 @@ def heat_map(
         marks=(
             Cells(
                 name,
-                [across.values.index(one) for one in columns],
-                [up.values.index(one) for one in lines],
+                [across.values.index(value) for value in columns],
+                [up.values.index(value) for value in lines],
                 [_value(row["mean"], divisor) for row in found],
                 tuple(
                     f"{_where(row, (across, up))}\n{_hover_text(what, row, divisor, unit)}" for row in found
@@ -155,25 +155,28 @@ def parallel(
     what = _of_one_class(metric, class_name)
     rows = rows_of(frame, what)
     along = [
-        Parameter.from_frame(frame, one, units or {}) for one in swept.several(frame, swept.parameters(frame))
+        Parameter.from_frame(frame, path, units or {})
+        for path in swept.several(frame, swept.parameters(frame))
     ]
-    found = list(rows.drop_nulls(["mean", *(one.path for one in along)]).iter_rows(named=True))
+    found = list(rows.drop_nulls(["mean", *(parameter.path for parameter in along)]).iter_rows(named=True))
     if not found:
         raise InvalidInputError(f"`{what.column}` was not measured at any point")
     divisor, unit = _scaled(what, rows)
     name = f"{_capital(what.words)} ({unit})" if unit else _capital(what.words)
-    places = [tuple(one.place(one.key(row[one.path])) for one in along) for row in found]
+    places = [
+        tuple(parameter.place(parameter.key(row[parameter.path])) for parameter in along) for row in found
+    ]
     values = [_value(row["mean"], divisor) for row in found]
     measured = Axis(_capital(what.words), unit)
     return Chart(
         kind="parallel",
         title=f"{_capital(what.words)} of {what.class_name} over {len(along)} parameters",
-        x=Axis("", categories=(*(one.name for one in along), measured.title)),
+        x=Axis("", categories=(*(parameter.name for parameter in along), measured.title)),
         y=Axis(""),
         marks=(
             Parallel(
                 name,
-                (*(one.axis() for one in along), measured),
+                (*(parameter.axis() for parameter in along), measured),
                 tuple((*place, value) for place, value in zip(places, values, strict=True)),
                 values,
                 tuple(f"{_where(row, along)}\n{_hover_text(what, row, divisor, unit)}" for row in found),
@@ -228,7 +231,7 @@ def _series(
     found = [
         (
             along.place(along.key(row[along.path])),
-            *(_value(row[one], divisor) for one in ("mean", "low", "high")),
+            *(_value(row[column], divisor) for column in ("mean", "low", "high")),
         )
         for row in rows.drop_nulls([along.path, "mean"]).iter_rows(named=True)
     ]
@@ -250,7 +253,7 @@ def _combinations(rows: pl.DataFrame, split_by: Sequence[Parameter]) -> Iterator
     if not split_by:
         yield "", rows
         return
-    paths = [one.path for one in split_by]
+    paths = [parameter.path for parameter in split_by]
     groups = rows.group_by(paths, maintain_order=True)
     count = rows.select(paths).n_unique()
     if count > _MOST_CHARTS:
@@ -266,7 +269,9 @@ def _combinations(rows: pl.DataFrame, split_by: Sequence[Parameter]) -> Iterator
 def _where(row: Mapping[str, Any], along: Sequence[Parameter]) -> str:
     """Return the values of a point as text."""
     return ", ".join(
-        f"{one.name} = {one.shown(one.key(row[one.path]))}" for one in along if row[one.path] is not None
+        f"{parameter.name} = {parameter.shown(parameter.key(row[parameter.path]))}"
+        for parameter in along
+        if row[parameter.path] is not None
     )
 
 
@@ -288,7 +293,7 @@ def _value(value: float | None, divisor: float) -> float:
 
 
 def _caption(*notes: str) -> str:
-    text = "; ".join(one.rstrip(".") for one in notes if one)
+    text = "; ".join(note.rstrip(".") for note in notes if note)
     return f"{text}." if text else ""
 
 

@@ -22,7 +22,7 @@ def traces(report: Report, table: str, name: str) -> list[Chart]:
         InvalidInputError: the study has no such traces.
 
     """
-    rows = [one.to_json() for one in report.traces if (one.table, one.course.name) == (table, name)]
+    rows = [trace.to_json() for trace in report.traces if (trace.table, trace.course.name) == (table, name)]
     if not rows:
         raise InvalidInputError(f"`{report.study.id}` has no traces of `{name}` in table {table}")
     heading, note = heading_of(report, table), study_note(report)

@@ -42,14 +42,14 @@ def pareto(
         InvalidInputError: a name is unknown, a class is missing, or no point has both metrics.
 
     """
-    sides = [_objective(one) for one in (first, second)]
-    (one, _), (two, _) = sides
-    if (one.class_name, one.column) == (two.class_name, two.column):
+    sides = [_objective(objective) for objective in (first, second)]
+    (first_metric, _), (second_metric, _) = sides
+    if (first_metric.class_name, first_metric.column) == (second_metric.class_name, second_metric.column):
         raise InvalidInputError(
             "both metrics are the same", "give two, for example voice.delay_p99 and data.loss"
         )
-    known = [Parameter.from_frame(frame, one, units or {}) for one in swept.parameters(frame)]
-    paths = [one.path for one in known]
+    known = [Parameter.from_frame(frame, path, units or {}) for path in swept.parameters(frame)]
+    paths = [parameter.path for parameter in known]
     keys = [*paths, "point"] if "point" in frame.columns else paths
     left, right = (rows_of(frame, metric).select(*keys, "mean") for metric, _ in sides)
     both = left.join(right, on=keys, how="inner", nulls_equal=True, suffix="_second")
@@ -61,11 +61,14 @@ def pareto(
         values = both[name].to_list()
         divisor, unit = scale(metric.unit, max(map(abs, values)))
         axes.append(Axis(f"{metric.words.capitalize()} of {metric.class_name}, {wanted} is better", unit))
-        columns.append([one / divisor for one in values])
+        columns.append([value / divisor for value in values])
     notes = tuple(
         "\n".join(
             [
-                *(f"{one.name} = {one.shown(one.key(row[one.path]))}" for one in known),
+                *(
+                    f"{parameter.name} = {parameter.shown(parameter.key(row[parameter.path]))}"
+                    for parameter in known
+                ),
                 *(f"{axis.title}: {number(values[at])}" for axis, values in zip(axes, columns, strict=True)),
             ]
         )
@@ -99,7 +102,7 @@ def _objective(given: Objective) -> tuple[Any, Direction]:
 
 def _front(first: Sequence[float], second: Sequence[float], wanted: Sequence[Direction]) -> list[int]:
     """Return the points that no other point beats in one metric without a loss in the other, in order."""
-    signs = [1.0 if one == "small" else -1.0 for one in wanted]
+    signs = [1.0 if direction == "small" else -1.0 for direction in wanted]
     order = sorted(range(len(first)), key=lambda at: (signs[0] * first[at], signs[1] * second[at]))
     found: list[int] = []
     for at in order:
@@ -127,9 +130,9 @@ def before_after(
 
     """
     along = Parameter.from_frame(frame, parameter, units or {})
-    ends = [_as_parameter_value(along, one) for one in (first, second)]
-    others = [one for one in swept.parameters(frame) if one != parameter]
-    row_parameters = [Parameter.from_frame(frame, one, units or {}) for one in swept.several(frame, others)]
+    ends = [_as_parameter_value(along, value) for value in (first, second)]
+    others = [path for path in swept.parameters(frame) if path != parameter]
+    row_parameters = [Parameter.from_frame(frame, path, units or {}) for path in swept.several(frame, others)]
     rows: list[list[Cell]] = []
     for text in metrics:
         what = resolve(text)
@@ -137,14 +140,21 @@ def before_after(
         if what.column not in measured:
             continue
         found = rows_of(frame, what)
-        before, after = (found.filter(pl.col(parameter) == one) for one in ends)
+        before, after = (found.filter(pl.col(parameter) == end) for end in ends)
         pairs = before.join(after, on=["class", *others], how="inner", nulls_equal=True, suffix="_after")
         for row in pairs.iter_rows(named=True):
-            where = [Cell(one.shown(one.key(row[one.path]))) for one in row_parameters]
+            where = [
+                Cell(row_parameter.shown(row_parameter.key(row[row_parameter.path])))
+                for row_parameter in row_parameters
+            ]
             rows.append([*where, Cell(row["class"]), *_compared(what.words, what.unit, row)])
     rows.sort(key=lambda row: [cell.text for cell in row[: len(row_parameters) + 1]])
-    heads = [*(Column(one.name) for one in row_parameters), Column("class"), Column("metric")]
-    heads += [Column(f"{along.name} = {along.shown(one)}", numeric=True) for one in ends]
+    heads = [
+        *(Column(row_parameter.name) for row_parameter in row_parameters),
+        Column("class"),
+        Column("metric"),
+    ]
+    heads += [Column(f"{along.name} = {along.shown(end)}", numeric=True) for end in ends]
     heads.append(Column("difference", numeric=True))
     return Table(
         f"{along.shown(ends[0])} and {along.shown(ends[1])} of {along.name}, ± 95 % confidence", heads, rows

@@ -19,7 +19,7 @@ FIXED = ("trial", "goal", "unit", "mean", "low", "high", "met", "replications", 
 
 def parameters(trials: pl.DataFrame) -> list[str]:
     """Return the names of the parameters that were varied."""
-    return [one for one in trials.columns if one not in FIXED]
+    return [column for column in trials.columns if column not in FIXED]
 
 
 def front(trials: pl.DataFrame, first: str, second: str, *, caption: str = "") -> Chart:
@@ -29,7 +29,7 @@ def front(trials: pl.DataFrame, first: str, second: str, *, caption: str = "") -
         InvalidInputError: there is no goal of this text, or no trial measured both.
 
     """
-    left, right = (_of_goal(trials, one) for one in (first, second))
+    left, right = (_of_goal(trials, goal) for goal in (first, second))
     both = left.join(right.select("trial", "mean", "unit"), on="trial", suffix="_second")
     return _scattered("front", f"{first} and {second}", both, (first, second), caption)
 
@@ -45,7 +45,7 @@ def along(trials: pl.DataFrame, goal: str, parameter: str, *, unit: str = "", ca
 
     """
     if parameter not in parameters(trials) or not trials[parameter].dtype.is_numeric():
-        known = [one for one in parameters(trials) if trials[one].dtype.is_numeric()]
+        known = [name for name in parameters(trials) if trials[name].dtype.is_numeric()]
         raise InvalidInputError(f"`{parameter}` is not a numeric parameter", f"varied: {', '.join(known)}")
     found = _of_goal(trials, goal).with_columns(
         mean=pl.col(parameter).cast(pl.Float64), unit=pl.lit(unit), mean_second="mean", unit_second="unit"
@@ -74,16 +74,19 @@ def _scattered(kind: str, title: str, rows: pl.DataFrame, names: tuple[str, str]
     notes = []
     for at, row in enumerate(rows.iter_rows(named=True)):
         hover = [f"trial {row['trial']}"]
-        hover += [f"{one} = {number(row[one]) if isinstance(row[one], float) else row[one]}" for one in known]
         hover += [
-            f"{axis.label}: {number(of[at])} {axis.unit}".rstrip()
-            for axis, of in zip(axes, values, strict=True)
+            f"{parameter} = {number(row[parameter]) if isinstance(row[parameter], float) else row[parameter]}"
+            for parameter in known
+        ]
+        hover += [
+            f"{axis.label}: {number(coordinates[at])} {axis.unit}".rstrip()
+            for axis, coordinates in zip(axes, values, strict=True)
         ]
         notes.append("\n".join(hover))
     marks = []
     for name, color, best in (("trials", "queue", False), ("front", "class0", True)):
-        chosen = [at for at, one in enumerate(rows["best"]) if one == best]
+        chosen = [at for at, is_best in enumerate(rows["best"]) if is_best == best]
         if chosen:
-            x, y = ([of[at] for at in chosen] for of in values)
+            x, y = ([coordinates[at] for at in chosen] for coordinates in values)
             marks.append(Points(name, color, x, y, hollow=not best, notes=tuple(notes[at] for at in chosen)))
     return Chart(kind=kind, title=title, x=axes[0], y=axes[1], marks=tuple(marks), caption=caption)
