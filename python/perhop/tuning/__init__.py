@@ -105,11 +105,11 @@ def question_of(
     found = question(
         scenario.embedded(), list(goals), space(vary, fixed), seed=seed, trials=trials, least=least, most=most
     )
-    names = {one.name for one in found.space.parameters} - found.space.placeholders
+    names = {parameter.name for parameter in found.space.parameters} - found.space.placeholders
     # Check that each path exists, with one value of its range. A trial with another value may still fail.
-    for one in found.space.parameters:
-        if one.name in names:
-            scenario.changed({one.name: one.ends[-1]})
+    for parameter in found.space.parameters:
+        if parameter.name in names:
+            scenario.changed({parameter.name: parameter.ends[-1]})
     return found
 
 
@@ -123,7 +123,7 @@ def answer(
     progress: Callable[[Searched], None] | None = None,
 ) -> Tuning:
     """Search, and return the result; with a folder, the search is saved and continued there."""
-    points = [one for one in (start, *starts(question)) if one]
+    points = [point for point in (start, *starts(question)) if point]
     with engine.session() as running:
         if folder is None:
             return _found(question, Evaluator(question, running), points, progress)
@@ -147,12 +147,12 @@ def _found(
 def _varied(values: Mapping[str, object]) -> dict[str, str]:
     """Return the varied parameters as texts; a list of values as one text with commas."""
     return {
-        name: ",".join(map(as_text, one))
-        if isinstance(one, Sequence) and not isinstance(one, str)
-        else as_text(one)
-        for name, one in values.items()
+        name: ",".join(map(as_text, value))
+        if isinstance(value, Sequence) and not isinstance(value, str)
+        else as_text(value)
+        for name, value in values.items()
     }
 
 
 def _texts(values: Mapping[str, object]) -> dict[str, str]:
-    return {path: as_text(one) for path, one in values.items()}
+    return {path: as_text(value) for path, value in values.items()}

@@ -59,7 +59,7 @@ class Evaluator:
         self._question, self._engine, self._journal = question, engine, journal
         self._known = dict(known or {})
         #: Simulated replications, including those of earlier processes.
-        self.runs = sum(one.replications for one in self._known)
+        self.runs = sum(key.replications for key in self._known)
         self._fresh = 0
 
     def evaluate(
@@ -67,41 +67,43 @@ class Evaluator:
     ) -> list[Evaluation]:
         """Return the results of each point with the given number of replications."""
         keys = [Wanted(tuple(sorted(point.items())), count) for point, count in wanted]
-        missing = [one for one in dict.fromkeys(keys) if one not in self._known]
+        missing = [key for key in dict.fromkeys(keys) if key not in self._known]
         if missing:
             new = self._simulated(missing, progress)
             self._known |= new
-            self.runs += sum(one.replications for one in missing)
+            self.runs += sum(key.replications for key in missing)
             if self._journal is not None:
                 self._journal.add(new)
-        return [self._known[one] for one in keys]
+        return [self._known[key] for key in keys]
 
     def _simulated(
         self, wanted: Sequence[Wanted], progress: Callable[[Advance], None] | None
     ) -> dict[Wanted, Evaluation]:
         found: dict[Wanted, Evaluation] = {}
-        for count in sorted({one.replications for one in wanted}):
-            same = [one for one in wanted if one.replications == count]
+        for count in sorted({wanted_point.replications for wanted_point in wanted}):
+            same = [wanted_point for wanted_point in wanted if wanted_point.replications == count]
             found |= self._together(same, count, progress)
-        return {one: found[one] for one in wanted}
+        return {wanted_point: found[wanted_point] for wanted_point in wanted}
 
     def _together(
         self, wanted: Sequence[Wanted], count: int, progress: Callable[[Advance], None] | None
     ) -> dict[Wanted, Evaluation]:
         """Simulate points with the same number of replications."""
-        changes = [self._question.space.changes(dict(one.point)) for one in wanted]
-        design = Design("zip", {path: [one[path] for one in changes] for path in changes[0]})
+        changes = [self._question.space.changes(dict(wanted_point.point)) for wanted_point in wanted]
+        design = Design(
+            "zip", {path: [point_changes[path] for point_changes in changes] for path in changes[0]}
+        )
         plan = Plan(self._question.scenario, design, self._question.seed, count)
         found = simulated(plan, self._engine, progress)
         failed = dict(found.failures.select("point", "error").iter_rows())
         shared = with_shares(found.classes)
         of_points = {key[0]: rows for key, rows in shared.group_by("point", maintain_order=True)}
-        goals = [one for one in self._question.goals if one.column]
+        goals = [goal for goal in self._question.goals if goal.column]
         return {
-            one: Evaluation({}, failed[number])
+            wanted_point: Evaluation({}, failed[number])
             if number in failed
             else Evaluation({goal.text: goal.measured(of_points[number]) for goal in goals})
-            for number, one in enumerate(wanted)
+            for number, wanted_point in enumerate(wanted)
         }
 
 
@@ -168,11 +170,11 @@ def _table(new: Mapping[Wanted, Evaluation], first: int) -> pl.DataFrame:
             [name for name, _ in wanted.point],
             [text for _, text in wanted.point],
             wanted.replications,
-            one.error,
-            list(one.values),
-            [list(values) for values in one.values.values()],
+            evaluation.error,
+            list(evaluation.values),
+            [list(values) for values in evaluation.values.values()],
         )
-        for number, (wanted, one) in enumerate(new.items())
+        for number, (wanted, evaluation) in enumerate(new.items())
     ]
     return pl.DataFrame(rows, schema=_SCHEMA, orient="row")
 

@@ -83,7 +83,7 @@ class Goal:
             joined = found.join(total, on="replication", maintain_order="left")
             found = joined.with_columns((100.0 * pl.col("throughput_bps") / pl.col("whole")).alias(SHARE))
         values = found[str(self.column)].cast(pl.Float64).fill_nan(None).to_list()
-        return [None if one is None else float(one) for one in values]
+        return [None if value is None else float(value) for value in values]
 
     def shown(self, value: float | None, half_width: float | None = None) -> str:
         """Return a value in the unit of its size, with the half-width of its interval."""
@@ -148,7 +148,7 @@ def parse(text: str, parameters: Mapping[str, str], classes: Sequence[str]) -> G
 def _metric(text: str, what: str, classes: Sequence[str]) -> tuple[Metric, tuple[str, ...]]:
     """Return the metric of a goal, and for a share the classes whose total it refers to."""
     share = _SHARE_OF.fullmatch(what)
-    whole = tuple(one.strip() for one in share["classes"].split(",")) if share else ()
+    whole = tuple(class_name.strip() for class_name in share["classes"].split(",")) if share else ()
     metric = Metric(share["class"], SHARE, UNITS[SHARE]) if share else resolve(what)
     if metric.class_name is None:
         raise InvalidInputError(f"`{text}` has no class", _EXAMPLE)

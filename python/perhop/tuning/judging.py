@@ -33,7 +33,7 @@ class Trial:
 
     def samples(self, goal: Goal) -> list[float]:
         """Return the measurements of a goal, by replication; empty for a goal on a parameter."""
-        return [one for one in self.evaluation.values.get(goal.text, ()) if one is not None]
+        return [value for value in self.evaluation.values.get(goal.text, ()) if value is not None]
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Judge:
 
     def is_measured(self, trial: Trial) -> bool:
         """Whether every goal has a value."""
-        return trial.error is None and all(self.mean(trial, one) is not None for one in self.question.goals)
+        return trial.error is None and all(self.mean(trial, goal) is not None for goal in self.question.goals)
 
     def misses(self, trial: Trial, slack: Sequence[float] = ()) -> list[float]:
         """Return the distance of each condition, at most 0 if it is met.
@@ -78,7 +78,7 @@ class Judge:
 
     def meets(self, trial: Trial, slack: Sequence[float] = ()) -> bool:
         """Whether every condition is met."""
-        return all(one <= 0 for one in self.misses(trial, slack))
+        return all(miss <= 0 for miss in self.misses(trial, slack))
 
     def best(self, trials: Iterable[Trial], noise: Sequence[float] | None = None) -> list[Trial]:
         """Return the candidates for the choice, from best to worst.
@@ -88,30 +88,34 @@ class Judge:
         `noise` is the deviation of one replication for each goal: with it, a mean with fewer than all
         replications counts as one standard error better.
         """
-        measured = [one for one in trials if self.is_measured(one)]
-        slack = {one.number: self._slack(one, noise) for one in measured}
+        measured = [trial for trial in trials if self.is_measured(trial)]
+        slack = {trial.number: self._slack(trial, noise) for trial in measured}
         if not self.question.objectives:
-            near = sorted(measured, key=lambda one: (self.objectives(one, slack[one.number]), one.number))
+            near = sorted(
+                measured, key=lambda trial: (self.objectives(trial, slack[trial.number]), trial.number)
+            )
             return near[:_NEAREST]
-        held = [one for one in measured if self.meets(one, slack[one.number])]
+        held = [trial for trial in measured if self.meets(trial, slack[trial.number])]
         if not held:
             excess = {
-                one.number: sum(max(0.0, miss) for miss in self.misses(one, slack[one.number]))
-                for one in measured
+                trial.number: sum(max(0.0, miss) for miss in self.misses(trial, slack[trial.number]))
+                for trial in measured
             }
-            return sorted(measured, key=lambda one: (excess[one.number], one.number))[:_NEAREST]
-        values = {one.number: tuple(self.objectives(one, slack[one.number])) for one in held}
+            return sorted(measured, key=lambda trial: (excess[trial.number], trial.number))[:_NEAREST]
+        values = {trial.number: tuple(self.objectives(trial, slack[trial.number])) for trial in held}
         front = [
-            one for one in held if not any(_beats(other, values[one.number]) for other in values.values())
+            trial
+            for trial in held
+            if not any(_beats(other, values[trial.number]) for other in values.values())
         ]
-        return sorted(front, key=lambda one: (values[one.number], one.number))
+        return sorted(front, key=lambda trial: (values[trial.number], trial.number))
 
     def chosen(self, front: Sequence[Trial]) -> Trial:
         """Return one trial of the front: with several objectives, the one nearest to the best value of each.
 
         The distance in an objective is relative to the extent of the front in that objective.
         """
-        values = [self.objectives(one) for one in front]
+        values = [self.objectives(trial) for trial in front]
         ends = [(min(column), max(column)) for column in zip(*values, strict=True)]
 
         def distance(at: int) -> float:
@@ -126,17 +130,17 @@ class Judge:
     def noise(self, trials: Iterable[Trial]) -> list[float]:
         """Return the deviation of one replication for each goal: the median over trials."""
         found = []
-        measured = [one for one in trials if self.is_measured(one)]
+        measured = [trial for trial in trials if self.is_measured(trial)]
         for goal in self.question.goals:
-            samples = [one.samples(goal) for one in measured]
-            deviations = [stdev(one) for one in samples if len(one) > 1]
+            samples = [trial.samples(goal) for trial in measured]
+            deviations = [stdev(trial_samples) for trial_samples in samples if len(trial_samples) > 1]
             found.append(median(deviations) if deviations else 0.0)
         return found
 
     def _slack(self, trial: Trial, noise: Sequence[float] | None) -> list[float]:
         if noise is None or trial.replications >= self.question.most:
             return []
-        return [one / math.sqrt(trial.replications) for one in noise]
+        return [deviation / math.sqrt(trial.replications) for deviation in noise]
 
     def _values(self, trial: Trial, slack: Sequence[float]) -> Iterable[tuple[Goal, float, float]]:
         for at, goal in enumerate(self.question.goals):
@@ -154,6 +158,6 @@ def _nearer(goal: Goal, value: float, give: float) -> float:
     return goal.value + math.copysign(max(0.0, abs(value - goal.value) - give), value - goal.value)
 
 
-def _beats(one: Sequence[float], other: Sequence[float]) -> bool:
+def _beats(objectives: Sequence[float], other: Sequence[float]) -> bool:
     """Whether one trial is at least as good in every objective and better in at least one."""
-    return tuple(one) != tuple(other) and all(a <= b for a, b in zip(one, other, strict=True))
+    return tuple(objectives) != tuple(other) and all(a <= b for a, b in zip(objectives, other, strict=True))

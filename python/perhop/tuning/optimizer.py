@@ -51,11 +51,17 @@ class Optimizer:
                 seed=self.seed % 2**32,
             )
         self._study = optuna.create_study(directions=["minimize"] * self.objectives, sampler=sampler)
-        self._distributions = {one.name: self._distribution(one) for one in self.space.parameters}
+        self._distributions = {
+            parameter.name: self._distribution(parameter) for parameter in self.space.parameters
+        }
 
     def start(self, point: Point) -> None:
         """Queue a point before all others; missing parameters are drawn."""
-        places = {one.name: one.place(point[one.name]) for one in self.space.parameters if one.name in point}
+        places = {
+            parameter.name: parameter.place(point[parameter.name])
+            for parameter in self.space.parameters
+            if parameter.name in point
+        }
         known = {name: place for name, place in places.items() if place is not None}
         if known:
             self._study.enqueue_trial({name: self._held(name, place) for name, place in known.items()})
@@ -65,15 +71,15 @@ class Optimizer:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self._open = [self._study.ask(self._distributions) for _ in range(count)]
-        return [self._point(one.params) for one in self._open]
+        return [self._point(trial.params) for trial in self._open]
 
     def tell(self, found: Sequence[tuple[Sequence[float], Sequence[float]] | None]) -> None:
         """Learn objectives and misses of conditions of the points; `None` for those that failed."""
-        for trial, one in zip(self._open, found, strict=True):
-            if one is None:
+        for trial, result in zip(self._open, found, strict=True):
+            if result is None:
                 self._study.tell(trial, state=self._library.trial.TrialState.FAIL)
                 continue
-            values, misses = one
+            values, misses = result
             trial.set_user_attr(_MISSES, list(misses))
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -95,8 +101,8 @@ class Optimizer:
 
     def _point(self, params: Mapping[str, Any]) -> Point:
         return {
-            one.name: one.values.at(params[one.name])
-            if isinstance(one.values, Range)
-            else one.values[params[one.name]]
-            for one in self.space.parameters
+            parameter.name: parameter.values.at(params[parameter.name])
+            if isinstance(parameter.values, Range)
+            else parameter.values[params[parameter.name]]
+            for parameter in self.space.parameters
         }

@@ -40,16 +40,16 @@ class Question:
     @property
     def objectives(self) -> tuple[Goal, ...]:
         """The goals that are objectives."""
-        return tuple(one for one in self.goals if one.is_objective)
+        return tuple(goal for goal in self.goals if goal.is_objective)
 
     @property
     def conditions(self) -> tuple[Goal, ...]:
         """The goals that are conditions."""
-        return tuple(one for one in self.goals if not one.is_objective)
+        return tuple(goal for goal in self.goals if not goal.is_objective)
 
     def parameter(self, name: str) -> Parameter:
         """Return a parameter by its name."""
-        return next(one for one in self.space.parameters if one.name == name)
+        return next(parameter for parameter in self.space.parameters if parameter.name == name)
 
     def changes(self, point: Point, replications: int) -> dict[str, str]:
         """Return the values that a trial sets in the scenario, by path."""
@@ -64,14 +64,14 @@ class Question:
             "trials": self.trials,
             "least": self.least,
             "most": self.most,
-            "goals": [one.to_json() for one in self.goals],
+            "goals": [goal.to_json() for goal in self.goals],
             **self.space.to_json(),
         }
 
     @classmethod
     def of_json(cls, found: Mapping[str, Any], scenario: Document) -> Question:
         """Return the question that `to_json` described; raises `LookupError`, `TypeError` or `ValueError`."""
-        goals = tuple(Goal.of_json(one) for one in found["goals"])
+        goals = tuple(Goal.of_json(goal) for goal in found["goals"])
         space = Space.of_json(found)
         sizes = (int(found[name]) for name in ("seed", "trials", "least", "most"))
         return cls(scenario, space, goals, *sizes)
@@ -110,8 +110,10 @@ def question(
         if path in space.fixed or path in space.units:
             raise InvalidInputError(f"`{path}` cannot be tuned", f"give --{path}")
     classes = list(
-        dict.fromkeys(one["class"] if "class" in one else one["name"] for one in scenario["traffic"])
+        dict.fromkeys(
+            traffic["class"] if "class" in traffic else traffic["name"] for traffic in scenario["traffic"]
+        )
     )
-    read = tuple(goals_.parse(one, space.units, classes) for one in dict.fromkeys(goals))
+    read = tuple(goals_.parse(goal, space.units, classes) for goal in dict.fromkeys(goals))
     first: int = scenario["seed"]
     return Question(scenario, space, read, first if seed is None else seed, trials, least, most)

@@ -67,7 +67,7 @@ class Search:
 
     def _all(self) -> None:
         """Try every point of a small space."""
-        lists = {one.name: _listed(one) for one in self._question.space.parameters}
+        lists = {parameter.name: _listed(parameter) for parameter in self._question.space.parameters}
         design = Design("grid", lists)
         for first in range(0, len(design), _ROUND):
             self._try([design[at] for at in range(first, min(first + _ROUND, len(design)))], "exploring")
@@ -83,7 +83,7 @@ class Search:
         for first in range(0, count, _ROUND):
             points = optimizer.ask(min(_ROUND, count - first))
             found = self._try(points, "exploring")
-            optimizer.tell([self._learned(one) for one in found])
+            optimizer.tell([self._learned(trial) for trial in found])
             if first < startup:
                 self.even = len(self.trials)
 
@@ -102,17 +102,17 @@ class Search:
                     f"every trial failed: {self._first_error()}",
                     "vary parameters within the limits of the scenario",
                 )
-            short = [one for one in plausible if one.replications < self._question.most][:_ROUND]
+            short = [trial for trial in plausible if trial.replications < self._question.most][:_ROUND]
             if not short:
                 return self.judge.best(
-                    [one for one in self.trials.values() if one.replications >= self._question.most]
+                    [trial for trial in self.trials.values() if trial.replications >= self._question.most]
                 )
             self._repeat(short)
 
     def _repeat(self, trials: Sequence[Trial]) -> None:
         """Double the replications of some trials."""
-        counts = [min(2 * one.replications, self._question.most) for one in trials]
-        wanted = [(one.point, count) for one, count in zip(trials, counts, strict=True)]
+        counts = [min(2 * trial.replications, self._question.most) for trial in trials]
+        wanted = [(trial.point, count) for trial, count in zip(trials, counts, strict=True)]
         found = self._evaluator.evaluate(wanted, partial(self._show, "deciding"))
         for trial, count, evaluation in zip(trials, counts, found, strict=True):
             trial.replications, trial.evaluation = count, evaluation
@@ -120,34 +120,34 @@ class Search:
     def _neighbors(self, front: Sequence[Trial]) -> list[Point]:
         """Return untried neighbors of the best points, at most the remaining number of trials."""
         left = self._question.trials - len(self.trials)
-        near = (point for one in front for point in self._neighbors_of(one.point))
+        near = (point for trial in front for point in self._neighbors_of(trial.point))
         new = {self._key(point): point for point in near if self._key(point) not in self.trials}
         return list(new.values())[: max(0, min(left, _ROUND))]
 
     def _neighbors_of(self, point: Point) -> Iterator[Point]:
         """Generate the neighbors of a point: one parameter changed, the nearest first."""
         several = [
-            [{**point, one.name: text} for text in _nearest(one, point[one.name])]
-            for one in self._question.space.parameters
-            if one.is_ordered
+            [{**point, parameter.name: text} for text in _nearest(parameter, point[parameter.name])]
+            for parameter in self._question.space.parameters
+            if parameter.is_ordered
         ]
         for row in itertools.zip_longest(*several):
-            yield from (one for one in row if one is not None)
+            yield from (neighbor for neighbor in row if neighbor is not None)
 
     def _try(self, points: Sequence[Point], phase: str) -> list[Trial]:
         """Evaluate points with few replications; earlier results are kept."""
-        new = {self._key(one): one for one in points if self._key(one) not in self.trials}
+        new = {self._key(point): point for point in points if self._key(point) not in self.trials}
         wanted = [(point, self._question.least) for point in new.values()]
         found = self._evaluator.evaluate(wanted, partial(self._show, phase)) if wanted else []
         for (key, point), evaluation in zip(new.items(), found, strict=True):
             self.trials[key] = Trial(len(self.trials), point, self._question.least, evaluation)
-        return [self.trials[self._key(one)] for one in points]
+        return [self.trials[self._key(point)] for point in points]
 
     def _key(self, point: Point) -> tuple[str, ...]:
-        return tuple(point[one.name] for one in self._question.space.parameters)
+        return tuple(point[parameter.name] for parameter in self._question.space.parameters)
 
     def _first_error(self) -> str:
-        errors = (one.error for one in self.trials.values() if one.error)
+        errors = (trial.error for trial in self.trials.values() if trial.error)
         return next(errors, "a metric of the goals was never measured")
 
     def _show(self, phase: str, now: Advance) -> None:
@@ -157,7 +157,7 @@ class Search:
         # The number of deciding rounds is unknown, so the share is that of the round with most progress.
         exploring = min(1.0, len(self.trials) / planned)
         self._share = max(self._share, 0.8 * exploring if phase == "exploring" else 0.8 + 0.15 * now.fraction)
-        failed = sum(one.error is not None for one in self.trials.values())
+        failed = sum(trial.error is not None for trial in self.trials.values())
         runs = self._evaluator.runs
         self._progress(
             Searched(
@@ -169,19 +169,19 @@ class Search:
 def _size(parameters: Sequence[Parameter]) -> int:
     """Return the number of points; for a continuous range, a number above any limit of trials."""
     total = 1
-    for one in parameters:
-        if isinstance(one.values, Range):
-            if not one.values.whole:
+    for parameter in parameters:
+        if isinstance(parameter.values, Range):
+            if not parameter.values.whole:
                 return 2**63
-            total *= int(one.values.high) - int(one.values.low) + 1
+            total *= int(parameter.values.high) - int(parameter.values.low) + 1
         else:
-            total *= len(one.values)
+            total *= len(parameter.values)
     return total
 
 
 def _listed(parameter: Parameter) -> list[str]:
     if isinstance(parameter.values, Range):
-        return [str(one) for one in range(int(parameter.values.low), int(parameter.values.high) + 1)]
+        return [str(number) for number in range(int(parameter.values.low), int(parameter.values.high) + 1)]
     return list(parameter.values)
 
 
@@ -195,7 +195,7 @@ def _nearest(parameter: Parameter, text: str) -> list[str]:
         if parameter.values.whole:
             numbers = [int(text) + sign * step for step in (1, 3, 10) for sign in (-1, 1)]
             ends = int(parameter.values.low), int(parameter.values.high)
-            return [str(one) for one in numbers if ends[0] <= one <= ends[1]]
-        return [parameter.values.at(one) for one in places if 0 <= one < 1]
+            return [str(number) for number in numbers if ends[0] <= number <= ends[1]]
+        return [parameter.values.at(fraction) for fraction in places if 0 <= fraction < 1]
     indices = [int(place) + sign * step for step in (1, 2, 5, 10) for sign in (-1, 1)]
-    return [parameter.values[one] for one in indices if 0 <= one < len(parameter.values)]
+    return [parameter.values[index] for index in indices if 0 <= index < len(parameter.values)]

@@ -22,11 +22,11 @@ def shares_of_variance(places: Sequence[float], values: Sequence[float], *, orde
     if count < _FEWEST:
         return None
     mean = fmean(values)
-    total = sum((one - mean) ** 2 for one in values)
+    total = sum((value - mean) ** 2 for value in values)
     if total == 0:
         return 0.0
     groups = _groups(places, values, ordered=ordered)
-    within = sum((one - fmean(group)) ** 2 for group in groups for one in group)
+    within = sum((value - fmean(group)) ** 2 for group in groups for value in group)
     if count <= len(groups):
         return None
     return max(0.0, 1.0 - (within / (count - len(groups))) / (total / (count - 1)))
@@ -36,7 +36,9 @@ def _groups(places: Sequence[float], values: Sequence[float], *, ordered: bool) 
     """Return the values of points with equal places, or of neighbors if there are many places."""
     distinct = sorted(set(places))
     if not ordered or len(distinct) <= min(_GROUPS, len(places) // 3):
-        return [[value for at, value in zip(places, values, strict=True) if at == one] for one in distinct]
+        return [
+            [value for at, value in zip(places, values, strict=True) if at == place] for place in distinct
+        ]
     order = sorted(range(len(places)), key=lambda at: (places[at], at))
     several = max(2, min(_GROUPS, len(places) // _GROUP))
     bounds = [round(number * len(order) / several) for number in range(several + 1)]

@@ -45,7 +45,7 @@ class Parameter:
     @cached_property
     def is_ordered(self) -> bool:
         """Whether its values are numbers, so that neighbors are similar."""
-        return all(quantity(one) is not None for one in self.ends)
+        return all(quantity(end) is not None for end in self.ends)
 
     def number(self, text: str) -> float | None:
         """Return a value in the base unit; `None` if it is not a number."""
@@ -56,10 +56,12 @@ class Parameter:
         """Return the position of a value: its fraction of a range or its index in a list; `None` outside."""
         if not isinstance(self.values, Range):
             same = [
-                at for at, one in enumerate(self.values) if one == text or quantity(one) == quantity(text)
+                at
+                for at, choice in enumerate(self.values)
+                if choice == text or quantity(choice) == quantity(text)
             ]
             return float(same[0]) if same else None
-        value, low, high = (self.number(one) for one in (text, *self.ends))
+        value, low, high = (self.number(value_text) for value_text in (text, *self.ends))
         if value is None or low is None or high is None:
             return None
         part = self._part(value, low, high)
@@ -86,7 +88,7 @@ class Space:
     @cached_property
     def units(self) -> dict[str, str]:
         """The base unit of each parameter."""
-        return {one.name: one.unit for one in self.parameters}
+        return {parameter.name: parameter.unit for parameter in self.parameters}
 
     @property
     def placeholders(self) -> set[str]:
@@ -95,7 +97,7 @@ class Space:
 
     def changes(self, point: Point) -> dict[str, str]:
         """Return the values that a trial of `point` sets in the scenario, by path."""
-        paths = {one.name for one in self.parameters} - self.placeholders
+        paths = {parameter.name for parameter in self.parameters} - self.placeholders
         return {path: filled(text, point) for path, text in self.fixed.items()} | {
             name: point[name] for name in point if name in paths
         }
@@ -103,8 +105,10 @@ class Space:
     def to_json(self) -> dict[str, Any]:
         """Return the space as plain data."""
         values = {
-            one.name: dict(vars(one.values)) if isinstance(one.values, Range) else list(one.values)
-            for one in self.parameters
+            parameter.name: dict(vars(parameter.values))
+            if isinstance(parameter.values, Range)
+            else list(parameter.values)
+            for parameter in self.parameters
         }
         return {"vary": values, "set": dict(self.fixed)}
 
@@ -112,9 +116,9 @@ class Space:
     def of_json(cls, found: Mapping[str, Any]) -> Space:
         """Return the space that `to_json` described; raises `TypeError` or `ValueError`."""
         parameters = [
-            Parameter(name, one if isinstance(one, Range) else tuple(one))
+            Parameter(name, choices if isinstance(choices, Range) else tuple(choices))
             for name, values in found["vary"].items()
-            for one in [sampling.values_of(values)]
+            for choices in [sampling.values_of(values)]
         ]
         return cls(tuple(parameters), dict(found["set"]))
 
@@ -136,7 +140,7 @@ def space(vary: Mapping[str, str], fixed: Mapping[str, str]) -> Space:
     if not vary:
         raise InvalidInputError("no parameter is varied", _EXAMPLE)
     found = Space(tuple(_parameter(name, text) for name, text in vary.items()), dict(fixed))
-    names = {one.name for one in found.parameters}
+    names = {parameter.name for parameter in found.parameters}
     for unknown in sorted(found.placeholders - names):
         raise InvalidInputError(f"`{{{unknown}}}` is not varied", f"add --vary {unknown}=LOW:HIGH")
     for name in sorted(names - found.placeholders):
@@ -167,14 +171,14 @@ def filled(text: str, point: Point) -> str:
 def _parameter(name: str, text: str) -> Parameter:
     if "." not in name and not _NAME.fullmatch(name):
         raise InvalidInputError(f"`{name}` is neither a path nor a placeholder", _EXAMPLE)
-    one = sampling.drawn_from({name: [text]})[name]
-    if isinstance(one, Range):
-        low, high = (quantity(end + one.unit) for end in (one.low, one.high))
+    choices = sampling.drawn_from({name: [text]})[name]
+    if isinstance(choices, Range):
+        low, high = (quantity(end + choices.unit) for end in (choices.low, choices.high))
         if low is not None and high is not None and low[0] > high[0]:
-            one = Range(one.high, one.low, one.unit, one.log, one.whole)
-        return Parameter(name, one)
+            choices = Range(choices.high, choices.low, choices.unit, choices.log, choices.whole)
+        return Parameter(name, choices)
     # A range with a step is a list.
-    values = tuple(Design("grid", {name: list(one)}).values[name])  # type: ignore[arg-type]
+    values = tuple(Design("grid", {name: list(choices)}).values[name])  # type: ignore[arg-type]
     if len(values) < 2:
         raise InvalidInputError(f"`{name}={text}`: a single value is not a range", _EXAMPLE)
     return Parameter(name, values)

@@ -21,17 +21,17 @@ _PLAIN = re.compile(r"\{(?P<name>[A-Za-z_]\w*)\}")
 
 def starts(question: Question) -> list[Point]:
     """Return initial points; parameters that a point omits are drawn."""
-    return [one for one in (_present(question), _advised(question)) if one]
+    return [point for point in (_present(question), _advised(question)) if point]
 
 
 def _present(question: Question) -> Point:
     """Return the values of the scenario at the varied paths."""
     found = {}
-    for one in question.space.parameters:
-        if one.name in question.space.placeholders:
+    for parameter in question.space.parameters:
+        if parameter.name in question.space.placeholders:
             continue
         try:
-            found[one.name] = as_text(paths.at(dict(question.scenario), one.name))
+            found[parameter.name] = as_text(paths.at(dict(question.scenario), parameter.name))
         except UnknownNameError:
             # The scenario does not set this value: it is a default.
             continue
@@ -43,7 +43,7 @@ def _advised(question: Question) -> Point:
     found: dict[str, str] = {}
     for path, text in question.space.fixed.items():
         if path.endswith(".configuration.add"):
-            commands = [one.strip() for one in text.strip("[] ").split(",")]
+            commands = [command.strip() for command in text.strip("[] ").split(",")]
             configuration = _text(question.scenario, path.removesuffix(".add"))
             for placeholder, value in _of_commands(commands, configuration, question):
                 if name := _PLAIN.fullmatch(placeholder):
@@ -61,24 +61,24 @@ def _text(scenario: Document, configuration: str) -> str:
 
 def _of_commands(commands: list[str], text: str, question: Question) -> Iterator[tuple[str, str]]:
     """Generate the values that formulas give for the arguments of some commands."""
-    for one in json.loads(_core.open_thresholds(text, commands)):
+    for threshold in json.loads(_core.open_thresholds(text, commands)):
         try:
-            advice = wred(float(one["rate_bps"]), _delay_s(question))
+            advice = wred(float(threshold["rate_bps"]), _delay_s(question))
         except InvalidInputError:
             # The goal's delay is too short for thresholds in packets.
             continue
-        yield one["min"], f"{advice['min_th']:.0f}"
-        yield one["max"], f"{advice['max_th']:.0f}"
-        usual = DENOMINATORS.get(one["precedence"])
-        if one["denominator"] and usual:
-            yield one["denominator"], str(usual)
+        yield threshold["min"], f"{advice['min_th']:.0f}"
+        yield threshold["max"], f"{advice['max_th']:.0f}"
+        usual = DENOMINATORS.get(threshold["precedence"])
+        if threshold["denominator"] and usual:
+            yield threshold["denominator"], str(usual)
 
 
 def _delay_s(question: Question) -> float:
     """Return the delay that the goals allow."""
     allowed = [
-        one.value
-        for one in question.conditions
-        if one.kind == "<=" and one.unit == "s" and (one.column or "").startswith("delay")
+        condition.value
+        for condition in question.conditions
+        if condition.kind == "<=" and condition.unit == "s" and (condition.column or "").startswith("delay")
     ]
     return min(allowed, default=_DELAY_S)

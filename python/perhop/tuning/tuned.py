@@ -69,7 +69,7 @@ class Tuning:
             if path.endswith(_COMMANDS):
                 lines = yaml.safe_load(text)
                 router = path.removesuffix(_COMMANDS).removeprefix("routers.")
-                found[router] = [str(one) for one in (lines if isinstance(lines, list) else [lines])]
+                found[router] = [str(line) for line in (lines if isinstance(lines, list) else [lines])]
         return found
 
     @property
@@ -80,7 +80,7 @@ class Tuning:
         (the 95 % confidence interval), `met` (null for objectives), `replications`, `best` (whether the
         trial is on the front) and `error`.
         """
-        front = {one.number for one in self._front}
+        front = {trial.number for trial in self._front}
         rows = [row for trial in self._trials for row in self._rows(trial, trial.number in front)]
         return TableFrame(rows, infer_schema_length=None)
 
@@ -97,13 +97,13 @@ class Tuning:
         by chance); null where too few points were drawn.
         """
         rows = []
-        even = [one for one in self._trials[: self._even] if self._judge.is_measured(one)]
+        even = [trial for trial in self._trials[: self._even] if self._judge.is_measured(trial)]
         for goal in self.question.goals:
             if goal.parameter is not None:
                 continue
-            values = [self._judge.mean(one, goal) or 0.0 for one in even]
+            values = [self._judge.mean(trial, goal) or 0.0 for trial in even]
             for parameter in self.question.space.parameters:
-                places = [parameter.place(one.point[parameter.name]) or 0.0 for one in even]
+                places = [parameter.place(trial.point[parameter.name]) or 0.0 for trial in even]
                 share = shares_of_variance(places, values, ordered=parameter.is_ordered)
                 rows.append({"goal": goal.text, "parameter": parameter.name, "share": share})
         schema = {"goal": pl.String, "parameter": pl.String, "share": pl.Float64}
@@ -117,7 +117,7 @@ class Tuning:
 
     def caption(self) -> str:
         """Return the numbers of trials and replications as text."""
-        failed = sum(one.error is not None for one in self._trials)
+        failed = sum(trial.error is not None for trial in self._trials)
         words = (
             f"{counted(len(self._trials), 'trial')}, {counted(self.runs, 'run')}, seed {self.question.seed}"
         )
@@ -130,13 +130,13 @@ class Tuning:
             "seed": self.question.seed,
             "met": self.met,
             "best": self._trial_row(self.best),
-            "front": [self._trial_row(one) for one in self._front],
+            "front": [self._trial_row(trial) for trial in self._front],
             "set": self.changes,
             "ios": self.ios,
             "sensitivity": self.sensitivity.to_dicts(),
             "units": self.question.space.units,
             "trials": len(self._trials),
-            "failed": sum(one.error is not None for one in self._trials),
+            "failed": sum(trial.error is not None for trial in self._trials),
             "runs": self.runs,
         }
 
@@ -159,13 +159,13 @@ class Tuning:
         rows = self._rows(trial, True)
         goals = [
             {
-                "goal": one["goal"],
-                "mean": one["mean"],
-                "ci95": None if one["low"] is None else [one["low"], one["high"]],
-                "unit": one["unit"],
-                "met": one["met"],
+                "goal": row["goal"],
+                "mean": row["mean"],
+                "ci95": None if row["low"] is None else [row["low"], row["high"]],
+                "unit": row["unit"],
+                "met": row["met"],
             }
-            for one in rows
+            for row in rows
         ]
         return {
             "trial": trial.number,
@@ -176,8 +176,10 @@ class Tuning:
 
     def _rows(self, trial: Trial, best: bool) -> list[Mapping[str, Any]]:
         values = {
-            one.name: one.number(trial.point[one.name]) if one.is_ordered else trial.point[one.name]
-            for one in self.question.space.parameters
+            parameter.name: parameter.number(trial.point[parameter.name])
+            if parameter.is_ordered
+            else trial.point[parameter.name]
+            for parameter in self.question.space.parameters
         }
         rows: list[Mapping[str, Any]] = []
         for goal in self.question.goals:
