@@ -34,7 +34,7 @@ def page(folders: Sequence[Path], *, back: bool = False) -> str:
         UnreadableFileError: a file is damaged or cannot be read.
 
     """
-    found = [one for folder in folders for one in _sections(folder, back=back)]
+    found = [section for folder in folders for section in _sections(folder, back=back)]
     return _rendered(found)
 
 
@@ -44,23 +44,25 @@ def page_of_run(results: Results, configurations: Sequence[Configuration] = (), 
 
 
 def _rendered(found: Sequence[_Section]) -> str:
-    names = [one.name for one in found]
-    for one in found:
+    names = [section.name for section in found]
+    for section in found:
         # Two runs of one scenario have equal names but need different anchors.
-        one.anchor = _anchor(one.name) + (f"-{found.index(one) + 1}" if names.count(one.name) > 1 else "")
+        section.anchor = _anchor(section.name) + (
+            f"-{found.index(section) + 1}" if names.count(section.name) > 1 else ""
+        )
     studies, sweeps, tunings, runs = (
-        [one for one in found if isinstance(one, kind)] for kind in (Study, Swept, Tuned, Run)
+        [section for section in found if isinstance(section, kind)] for kind in (Study, Swept, Tuned, Run)
     )
-    counts = [len(one) for one in (studies, sweeps, tunings, runs)]
+    counts = [len(sections) for sections in (studies, sweeps, tunings, runs)]
     title = found[0].title if len(found) == 1 else _title(*counts)
-    parts = [(one.anchor, one.name) for one in found]
+    parts = [(section.anchor, section.name) for section in found]
     return render(
         "report.html",
         title=title,
         parts=parts,
         alone=len(found) == 1,
-        overlays=overlays([one for one in runs if type(one) is Run]),
-        cards=[card(one) for one in found] if len(found) > 1 else [],
+        overlays=overlays([run for run in runs if type(run) is Run]),
+        cards=[card(section) for section in found] if len(found) > 1 else [],
         studies=studies,
         sweeps=sweeps,
         tunings=tunings,
@@ -95,20 +97,20 @@ def _sections(folder: Path, *, back: bool) -> list[_Section]:
         case "run" | "live":
             saved = Saved.open(folder)
             return [Run(Results.from_saved(saved), configurations(saved), back=back)]
-    inside = [one for one in sorted(folder.glob("*/")) if not one.name.startswith(".")]
-    within = [one for one in inside if kind_of(one) in _KINDS]
+    inside = [subfolder for subfolder in sorted(folder.glob("*/")) if not subfolder.name.startswith(".")]
+    within = [subfolder for subfolder in inside if kind_of(subfolder) in _KINDS]
     if not within:
         raise InvalidInputError(
             f"`{folder}` has no results",
             "give folders that `perhop run`, `sweep`, `tune` or `study run` wrote with -o",
         )
-    return [section for one in within for section in _sections(one, back=back)]
+    return [section for subfolder in within for section in _sections(subfolder, back=back)]
 
 
 def _title(studies: int, sweeps: int, tunings: int, runs: int) -> str:
     counted = [(studies, "study", "studies"), (sweeps, "sweep", "sweeps"), (tunings, "tuning", "tunings")]
     counted.append((runs, "run", "runs"))
-    parts = [f"{count} {one if count == 1 else many}" for count, one, many in counted if count]
+    parts = [f"{count} {singular if count == 1 else many}" for count, singular, many in counted if count]
     return f"Report: {_listed(parts)}"
 
 

@@ -36,27 +36,29 @@ class Focus:
     @cached_property
     def shown(self) -> list[Port]:
         """The ports with a policy: in an inferred scenario, only those of its router."""
-        every = [one for one in ports(self._results.scenario) if one.policy or one.interface.get("input")]
+        every = [port for port in ports(self._results.scenario) if port.policy or port.interface.get("input")]
         if self.origin is None:
             return every
         routers = {port.partition("->")[0] for port in self.inferred_ports}
         if not routers:
             configured = self._results.scenario.get("routers", {}).items()
             routers = {name for name, config in configured if config.get("configuration")}
-        return [one for one in every if one.sender in routers]
+        return [port for port in every if port.sender in routers]
 
     @cached_property
     def bottleneck(self) -> str | None:
         """The port on the page: the port with most drops, otherwise the slowest port with a policy."""
         if self.inferred_ports:
             return min(self.inferred_ports)
-        candidates = [one for one in self.shown if one.queueing]
+        candidates = [port for port in self.shown if port.queueing]
         if not candidates:
             return None
         dropped: dict[str, float] = {}
         for row in self._results.summary["ports"]:
             dropped[row["port"]] = dropped.get(row["port"], 0.0) + (row["dropped_packets"]["mean"] or 0.0)
-        return min(candidates, key=lambda one: (-dropped.get(one.name, 0.0), bits_per_second(one.rate))).name
+        return min(
+            candidates, key=lambda port: (-dropped.get(port.name, 0.0), bits_per_second(port.rate))
+        ).name
 
     @property
     def classes(self) -> dict[str, str]:

@@ -24,9 +24,9 @@ _MOST_CLASSES = 4
 def ratios(figures: Sequence[Mapping[str, Any]]) -> Markup | None:
     """Draw a mark for each figure of a study, at the ratio of measured to published; `None` without any."""
     shown = [
-        one
-        for one in figures
-        if one["verdict"] != "not-comparable" and one["published"] and one["measured"] is not None
+        figure
+        for figure in figures
+        if figure["verdict"] != "not-comparable" and figure["published"] and figure["measured"] is not None
     ]
     if not shown:
         return None
@@ -46,22 +46,22 @@ def ratios(figures: Sequence[Mapping[str, Any]]) -> Markup | None:
     # Marks at about the same place are stacked.
     piles: dict[int, int] = {}
     room = _FOOT - _TOP - 12
-    highest = max(_piled(place(one["measured"] / one["published"]) for one in shown).values())
+    highest = max(_piled(place(figure["measured"] / figure["published"]) for figure in shown).values())
     step = min(7.0, room / max(highest - 1, 1))
-    for one in sorted(shown, key=lambda one: one["verdict"]):
-        x = place(one["measured"] / one["published"])
+    for figure in sorted(shown, key=lambda figure: figure["verdict"]):
+        x = place(figure["measured"] / figure["published"])
         pile = round(x / 6)
         above = piles.get(pile, 0)
         piles[pile] = above + 1
         y = _FOOT - 10 - step * above
-        parts.append(f'<circle class="{one["verdict"]}" cx="{6 * pile:.1f}" cy="{y:.1f}" r="2.8"/>')
+        parts.append(f'<circle class="{figure["verdict"]}" cx="{6 * pile:.1f}" cy="{y:.1f}" r="2.8"/>')
     labels = [
         (_LEFT, "start", "a quarter"),
         (middle, "middle", "as published (± 10 % shaded)"),
         (_WIDTH - _RIGHT, "end", "4 times"),
     ]
     parts += [_text(x, _HEIGHT - 6, text, anchor) for x, anchor, text in labels]
-    agree = sum(one["verdict"] == "agrees" for one in shown)
+    agree = sum(figure["verdict"] == "agrees" for figure in shown)
     return _svg(f"Measured over published, {len(shown)} figures: {agree} agree", parts)
 
 
@@ -74,21 +74,25 @@ def _piled(places: Any) -> dict[int, int]:  # noqa: ANN401 - numbers
 
 def classes(rows: Sequence[Mapping[str, Any]]) -> Markup | None:
     """Draw the delivered and the dropped fraction of the offered load of each class."""
-    shown = [one for one in rows if one["offered_packets"]["mean"] and not one["class"].endswith(" (back)")]
+    shown = [
+        class_row
+        for class_row in rows
+        if class_row["offered_packets"]["mean"] and not class_row["class"].endswith(" (back)")
+    ]
     shown = shown[:_MOST_CLASSES]
     if not shown:
         return None
     begin, end = 104.0, _WIDTH - 64.0
     row = (_HEIGHT - 8) / len(shown)
     parts = []
-    for place, one in enumerate(shown):
+    for place, class_row in enumerate(shown):
         y = 4 + row * place
-        lost = (one["dropped_percent"]["mean"] or 0.0) / 100.0
+        lost = (class_row["dropped_percent"]["mean"] or 0.0) / 100.0
         height = min(row - 6, 14.0)
         top = y + (row - height) / 2
         kept = (end - begin) * (1 - lost)
         parts += [
-            _text(begin - 8, y + row / 2 + 3.5, _short(str(one["class"])), "end"),
+            _text(begin - 8, y + row / 2 + 3.5, _short(str(class_row["class"])), "end"),
             f'<rect class="kept" x="{begin}" y="{top:.1f}" width="{kept:.1f}" height="{height:.1f}"/>',
             f'<rect class="lost" x="{begin + kept:.1f}" y="{top:.1f}" width="{end - begin - kept:.1f}"'
             f' height="{height:.1f}"/>',
@@ -108,7 +112,9 @@ def sketch(chart: Description) -> Markup | None:
     ]
     if not places:
         return None
-    (least_x, greatest_x), (least_y, greatest_y) = (_ends([one[side] for one in places]) for side in (0, 1))
+    (least_x, greatest_x), (least_y, greatest_y) = (
+        _ends([point[side] for point in places]) for side in (0, 1)
+    )
     parts = [_line(_LEFT, _FOOT, _WIDTH - _RIGHT, _FOOT)]
     for mark in marks:
         at = [

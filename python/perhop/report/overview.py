@@ -64,7 +64,7 @@ def card(section: Study | Run | Tuned | Swept) -> Card:
 def _tuning(tuning: Tuned) -> Card:
     found = tuning.found
     picture = next(filter(None, map(glance.sketch, tuning.charts)), None)
-    met = sum(one["met"] is not False for one in found["best"]["goals"])
+    met = sum(goal["met"] is not False for goal in found["best"]["goals"])
     numbers = [
         (f"{met} / {len(found['best']['goals'])}", "goals met"),
         (f"{found['trials']:,}", "trials"),
@@ -76,7 +76,7 @@ def _tuning(tuning: Tuned) -> Card:
 
 def _study(study: Study) -> Card:
     claims = study.data["claims"]
-    missed = sum(one["verdict"] == "differs" for one in claims)
+    missed = sum(claim["verdict"] == "differs" for claim in claims)
     words = [f"{study.claims_met} of {counted(len(claims), 'claim')} hold"]
     words += [f"{study.claims_partly} in part"] if study.claims_partly else []
     words += [f"{missed} not"] if missed else []
@@ -95,16 +95,16 @@ def _study(study: Study) -> Card:
 
 def _run(run: Run) -> Card:
     rows = run.results.summary["classes"]
-    worst = max(rows, key=lambda one: one["dropped_percent"]["mean"] or 0.0, default=None)
+    worst = max(rows, key=lambda row: row["dropped_percent"]["mean"] or 0.0, default=None)
     lost = (worst["dropped_percent"]["mean"] or 0.0) if worst else 0.0
     verdict = f"{worst['class']} loses {number(lost, 3)} %" if worst and lost else "no losses"
     tone = "bad" if lost > _LITTLE_LOSS else "fair" if lost else "good"
     throughput = sum(
-        one["throughput_bps"]["mean"] or 0.0 for one in rows if not one["class"].endswith(" (back)")
+        row["throughput_bps"]["mean"] or 0.0 for row in rows if not row["class"].endswith(" (back)")
     )
     divisor, unit = scale("b/s", throughput)
     numbers = [(f"{number(throughput / divisor, 3)} {unit}", "delivered")]
-    delays = [(one["delay_p99_s"]["mean"], one["class"]) for one in rows if one["delay_p99_s"]["mean"]]
+    delays = [(row["delay_p99_s"]["mean"], row["class"]) for row in rows if row["delay_p99_s"]["mean"]]
     if delays:
         for longest, words in ((max(delays), "longest"), (min(delays), "shortest")):
             divisor, unit = scale("s", longest[0])
@@ -120,6 +120,6 @@ def overlays(runs: Sequence[Run]) -> list[Chart]:
     if not 1 < len(runs) <= _MOST_OVERLAID:
         return []
     names = numbered_names([run.name for run in runs])
-    by_kind = [{one.kind: one for one in reversed(run.charts)} for run in runs]
+    by_kind = [{chart.kind: chart for chart in reversed(run.charts)} for run in runs]
     common = [kind for kind in _OVERLAID if all(kind in charts for charts in by_kind)]
     return [overlaid([charts[kind] for charts in by_kind], names) for kind in common]

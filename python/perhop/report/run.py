@@ -78,12 +78,16 @@ class Run:
         """The outcome of each class, a line each."""
         delays = self._bounds.delays_by_class() if self._bounds else {}
         where = "from end to end" if self._bounds and self._bounds.classes else "in the router's queue"
-        judged = [one for one in self.results.judged(Telephony.from_options()) if self._is_shown(one.name)]
+        judged = [
+            verdict
+            for verdict in self.results.judged(Telephony.from_options())
+            if self._is_shown(verdict.name)
+        ]
         found = outcomes(judged, self.results.summary, delays, where)
         port, interface = self._focus.bottleneck, self._interface
         if port is None or interface is None:
             return found
-        return [replace(one, verdict=one.verdict.replace(port, interface)) for one in found]
+        return [replace(outcome, verdict=outcome.verdict.replace(port, interface)) for outcome in found]
 
     @cached_property
     def bottleneck(self) -> Picture | None:
@@ -112,13 +116,13 @@ class Run:
     def assumed(self) -> list[str]:
         """The assumptions behind the figures."""
         origin = self._focus.origin
-        found = [str(one) for one in origin["assumed"]] if origin else []
+        found = [str(assumption) for assumption in origin["assumed"]] if origin else []
         return [*found, f"calls: {Telephony.from_options()}"]
 
     @property
     def not_looked_at(self) -> list[str]:
         """The parts of a configuration on the path of the traffic that the run does not apply."""
-        return [str(one) for one in self._focus.origin["not_looked_at"]] if self._focus.origin else []
+        return [str(part) for part in self._focus.origin["not_looked_at"]] if self._focus.origin else []
 
     @property
     def offered(self) -> Table | None:
@@ -126,7 +130,7 @@ class Run:
         if self._focus.origin is None:
             return None
         columns = [Column("class"), Column("offered", numeric=True), Column("kind of traffic")]
-        rows = [[Cell(str(cell)) for cell in one] for one in self._focus.origin["offered"]]
+        rows = [[Cell(str(cell)) for cell in row] for row in self._focus.origin["offered"]]
         return Table("Offered load", columns, rows)
 
     @cached_property
@@ -137,14 +141,14 @@ class Run:
     @cached_property
     def policies(self) -> list[Picture]:
         """The pictures of the policies in use, without the bottleneck's policy."""
-        at = {one.name for one in self._focus.shown}
+        at = {port.name for port in self._focus.shown}
         at.discard(self._focus.bottleneck or "")
         return draw.policies(self.results.scenario, at)
 
     @cached_property
     def tables(self) -> list[Table]:
         """The tables of classes, applications, ports with drops, and conditioners."""
-        groups = [one for one in self.results.summary["classes"] if self._is_shown(one["class"])]
+        groups = [group for group in self.results.summary["classes"] if self._is_shown(group["class"])]
         summary = self.results.summary | {"classes": groups}
         found = [make(summary) for make in (class_table, port_table, conditioner_table)]
         shown = [table for table in found if table.rows]
@@ -195,8 +199,8 @@ class Run:
     def more_charts(self) -> list[Chart]:
         """The plots that the linked charts do not replace, and the plots of queues with thresholds."""
         replaced = _LINKED if self.linked else ()
-        every = [one for one in self.charts if one.kind not in replaced or _has_thresholds(one)]
-        return every if self._back else [one for one in map(_without_replies, every) if one.marks]
+        every = [chart for chart in self.charts if chart.kind not in replaced or _has_thresholds(chart)]
+        return every if self._back else [chart for chart in map(_without_replies, every) if chart.marks]
 
     @property
     def scenario(self) -> str:
@@ -213,4 +217,4 @@ def _has_thresholds(chart: Chart) -> bool:
 
 def _without_replies(chart: Chart) -> Chart:
     """Return a chart without the marks of classes of replies."""
-    return replace(chart, marks=tuple(one for one in chart.marks if not mark_of_replies(one)))
+    return replace(chart, marks=tuple(mark for mark in chart.marks if not mark_of_replies(mark)))

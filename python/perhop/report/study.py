@@ -60,7 +60,7 @@ class Case(Run):
     @cached_property
     def charts(self) -> list[Chart]:
         """The plots over time and of drop probabilities."""
-        return [one for one in super().charts if one.kind in self._kinds]
+        return [chart for chart in super().charts if chart.kind in self._kinds]
 
 
 class Study:
@@ -101,29 +101,29 @@ class Study:
 
     def counted(self, verdict: str) -> int:
         """Return the number of figures with a verdict."""
-        return sum(one["verdict"] == verdict for one in self.data["figures"])
+        return sum(figure["verdict"] == verdict for figure in self.data["figures"])
 
     @property
     def claims_met(self) -> int:
         """The number of claims that agree."""
-        return sum(one["verdict"] == "agrees" for one in self.data["claims"])
+        return sum(claim["verdict"] == "agrees" for claim in self.data["claims"])
 
     @property
     def claims_partly(self) -> int:
         """The number of claims that are true only in part."""
-        return sum(one["verdict"] == "partly" for one in self.data["claims"])
+        return sum(claim["verdict"] == "partly" for claim in self.data["claims"])
 
     @property
     def claims_tone(self) -> str:
         """The style of the number of met claims: `bad` if a claim is not met, or is met only in part."""
-        verdicts = {one["verdict"] for one in self.data["claims"]}
+        verdicts = {claim["verdict"] for claim in self.data["claims"]}
         return "bad" if verdicts & {"differs", "partly"} else "good" if "agrees" in verdicts else ""
 
     @cached_property
     def errors(self) -> Table | None:
         """The errors of the figures; `None` for studies saved by versions without them."""
         rows = self.data.get("errors")
-        return error_table([{**one, "metric": self._words(one["metric"])} for one in rows]) if rows else None
+        return error_table([{**row, "metric": self._words(row["metric"])} for row in rows]) if rows else None
 
     @property
     def metrics(self) -> list[tuple[str, str]]:
@@ -136,7 +136,7 @@ class Study:
         """Return the name of a metric as words, without or with its unit."""
         name = metric.replace(" ", "_")
         measured = (*self.data["figures"], *self.data["curves"])
-        unit = next((str(one["unit"]) for one in measured if one["metric"] == name), "")
+        unit = next((str(row["unit"]) for row in measured if row["metric"] == name), "")
         return metric_words(name, unit) + (f" ({unit_words(unit)})" if with_unit and unit else "")
 
     @property
@@ -161,13 +161,13 @@ class Study:
         several = sum(len(table["cases"]) for table in self.data["tables"])
         kinds = [kind for kind in _KINDS if several <= _MOST_DRAWN or kind not in _OF_CLASSES]
         # A published curve of windows shares its chart with the measured one.
-        traced = {one["table"] for one in self.data.get("traces", [])}
+        traced = {trace["table"] for trace in self.data.get("traces", [])}
         for table in self.data["tables"]:
             shown = [kind for kind in kinds if kind != "cwnd" or table["id"] not in traced]
-            for one in table["cases"]:
-                results = Results.from_saved(self._saved.within(one["folder"]))
+            for case in table["cases"]:
+                results = Results.from_saved(self._saved.within(case["folder"]))
                 results.assumptions = assumptions
-                found[one["name"]] = Case(one["name"], results, shown)
+                found[case["name"]] = Case(case["name"], results, shown)
         return found
 
     @cached_property
@@ -220,12 +220,12 @@ class Study:
         return Table("Measured figures with another value of one assumption", heads, rows)
 
     def _part(self, table: Mapping[str, Any]) -> Part:
-        rows = [one for one in self.data["figures"] if one["table"] == table["id"]]
-        points = [one for one in self.data["curves"] if one["table"] == table["id"]]
+        rows = [figure for figure in self.data["figures"] if figure["table"] == table["id"]]
+        points = [point for point in self.data["curves"] if point["table"] == table["id"]]
         tables = [figure_table(rows, table["heading"])] if rows else []
         if points:
             tables.append(curve_table(points, f"{table['heading']}: all points of the sweep"))
-        cases = [self.cases[one["name"]] for one in table["cases"]]
+        cases = [self.cases[case["name"]] for case in table["cases"]]
         return Part(table["heading"], tables, table_charts(self.data, table, self.caption), cases)
 
 
@@ -249,7 +249,9 @@ def _differing(several: Sequence[Mapping[str, Any]]) -> str:
     parts = [f"The network of {counted(len(several), 'experiment')}"]
     for place, link in enumerate(several[0]["links"]):
         for key in ("rate", "delay", "framing", "loss"):
-            values = list(dict.fromkeys(_value(one["links"][place].get(key)) for one in several))
+            values = list(
+                dict.fromkeys(_value(experiment["links"][place].get(key)) for experiment in several)
+            )
             if len(values) > 1:
                 first, second = link["between"]
                 parts.append(f"{key} of {first} to {second}: {', '.join(values)}")

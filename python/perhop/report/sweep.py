@@ -64,8 +64,8 @@ class Swept:
         """Charts of the shares of classes: over one parameter, as heat maps of two, or across many."""
         if len(self.sweep.parameters) > _PLOTTED:
             return self._across("share")
-        shares = [one for path in self.sweep.parameters for one in self.sweep.share(against=path)]
-        return shares + [one for metric in _MAPPED for one in self._maps(metric)]
+        shares = [chart for path in self.sweep.parameters for chart in self.sweep.share(against=path)]
+        return shares + [chart for metric in _MAPPED for chart in self._maps(metric)]
 
     def _maps(self, metric: str) -> list[Chart]:
         """Return a heat map of each class if the points are a grid of two parameters."""
@@ -76,23 +76,27 @@ class Swept:
             return []
         x, y = self.sweep.parameters
         return [
-            sweeps.heat_map(frame, x, y, metric, one, caption=self.sweep.caption(), units=self.sweep.units)
-            for one in self._measured(frame)
+            sweeps.heat_map(
+                frame, x, y, metric, class_name, caption=self.sweep.caption(), units=self.sweep.units
+            )
+            for class_name in self._measured(frame)
         ]
 
     def _across(self, metric: str) -> list[Chart]:
         """Return for each class the points as lines across an axis for each parameter."""
         frame = self.sweep.table([metric])
         return [
-            sweeps.parallel(frame, metric, one, caption=self.sweep.caption(), units=self.sweep.units)
-            for one in self._measured(frame)
+            sweeps.parallel(frame, metric, class_name, caption=self.sweep.caption(), units=self.sweep.units)
+            for class_name in self._measured(frame)
         ]
 
     @staticmethod
     def _measured(frame: pl.DataFrame) -> list[str]:
         """Return the first classes of a tidy frame that have a value somewhere."""
         measured = frame.drop_nulls("mean")["class"].unique().to_list()
-        return [one for one in frame["class"].unique(maintain_order=True) if one in measured][:_CLASSES]
+        return [
+            class_name for class_name in frame["class"].unique(maintain_order=True) if class_name in measured
+        ][:_CLASSES]
 
     @cached_property
     def table(self) -> Table:

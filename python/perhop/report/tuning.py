@@ -76,15 +76,19 @@ class Tuned:
         """Pairs of goals, and each goal over each parameter of numbers."""
         goals = self.trials.drop_nulls("mean")["goal"].unique(maintain_order=True).to_list()
         caption = f"{self.found['trials']} trials, {self.found['runs']} runs, seed {self.found['seed']}."
-        numbers = [one for one in tuned.parameters(self.trials) if self.trials[one].dtype.is_numeric()]
+        numbers = [
+            parameter
+            for parameter in tuned.parameters(self.trials)
+            if self.trials[parameter].dtype.is_numeric()
+        ]
         # With one parameter, a chart of two goals would repeat the chart of a goal over the parameter.
         alone = len(numbers) == 1
-        plotted = [one for one in goals if not (alone and one in self._of_parameters)]
+        plotted = [goal for goal in goals if not (alone and goal in self._of_parameters)]
         pairs = [tuned.front(self.trials, *pair, caption=caption) for pair in combinations(plotted, 2)]
         single = [
-            tuned.along(self.trials, goal, one, unit=self.found["units"][one], caption=caption)
+            tuned.along(self.trials, goal, parameter, unit=self.found["units"][parameter], caption=caption)
             for goal in goals
-            for one in numbers
+            for parameter in numbers
             if goal not in self._of_parameters
         ]
         return pairs[:_MOST] + single[:_MOST]
@@ -119,5 +123,5 @@ class Tuned:
     @cached_property
     def _of_parameters(self) -> set[str]:
         """The goals that are parameters themselves, which have no sensitivity."""
-        measured = {one["goal"] for one in self.found["sensitivity"]}
-        return {one["goal"] for one in self.found["best"]["goals"]} - measured
+        measured = {row["goal"] for row in self.found["sensitivity"]}
+        return {row["goal"] for row in self.found["best"]["goals"]} - measured
