@@ -104,7 +104,7 @@ def bounds(
     loaded = network.scenario if network else Scenario.load(scenario, changed, **of_router)
     found = bounds_of(loaded)
     shown = found if class_ is None else found.of_class(class_)
-    expedited = [expedited_queue(found, one) for one in ef or []]
+    expedited = [expedited_queue(found, name) for name in ef or []]
     if network is None:
         show_inferred(loaded, scenario, of_router)
     show_warnings(loaded)
@@ -115,7 +115,7 @@ def bounds(
         if network is None:
             shown = shown.presented(port for port, _ in loaded.queues.values())
         else:
-            shown = replace(shown, queues=[one for one in shown.queues if one["port"] in network.ports])
+            shown = replace(shown, queues=[queue for queue in shown.queues if queue["port"] in network.ports])
         _show(shown, seen, explain=explain)
         if network is not None:
             from perhop.command.network_run import show_remarks  # lazy: only for folders
@@ -127,8 +127,8 @@ def bounds(
 def _document(name: str, found: Bounds, seen: Seen | None) -> dict[str, object]:
     document: dict[str, object] = {"schema_version": 1, "scenario": name, **found.to_dict()}
     if seen is not None:
-        there = {(one["port"], one["queue"]) for one in found.queues}
-        document["simulated"] = [one for one in seen.queues if (one["port"], one["queue"]) in there]
+        there = {(queue["port"], queue["queue"]) for queue in found.queues}
+        document["simulated"] = [queue for queue in seen.queues if (queue["port"], queue["queue"]) in there]
         document["expedited"] = seen.expedited
     return document
 
@@ -138,7 +138,7 @@ def _show(found: Bounds, seen: Seen | None, *, explain: bool) -> None:
 
     show_table(found.queue_table(seen), keys=2)
     show_table(found.class_table(), keys=1)
-    unbounded = [one for one in found.queues if one["reason"]]
+    unbounded = [queue for queue in found.queues if queue["reason"]]
     for queue in unbounded:
         show_lines(f"no bound at {queue['port']} {queue['queue']}: {queue['reason']}")
     for ef in seen.expedited if seen else []:
@@ -155,12 +155,12 @@ def _explain(found: Bounds) -> None:
     steps = {step["rule"]: step for queue in found.queues for step in queue["rules"]}
     for queue in found.queues:
         buckets = [
-            f"{number(one['burst_bytes'])} B + {number(one['rate_bps'] / 1e3)} kb/s·t"
-            for one in queue["arrival"]
+            f"{number(bucket['burst_bytes'])} B + {number(bucket['rate_bps'] / 1e3)} kb/s·t"
+            for bucket in queue["arrival"]
         ]
         lines = [
-            f"{number(one['rate_bps'] / 1e3)} kb/s·(t - {number(one['latency_s'] * 1e3)} ms)"
-            for one in queue["service"]
+            f"{number(curve['rate_bps'] / 1e3)} kb/s·(t - {number(curve['latency_s'] * 1e3)} ms)"
+            for curve in queue["service"]
         ]
         show_lines(
             f"{queue['port']} {queue['queue']}: {' then '.join(step['rule'] for step in queue['rules'])}"

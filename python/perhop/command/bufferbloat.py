@@ -98,7 +98,7 @@ def _graph(tested: Tested) -> Iterator[str]:
     """Generate a line with the round-trip times over time for each discipline, on one scale."""
     width = max(len(run.qdisc) for run in tested.runs)
     columns = [list(_columns(run)) for run in tested.runs]
-    values = [one for column in columns for one in column if one is not None]
+    values = [value for column in columns for value in column if value is not None]
     least, greatest = min(values), max(values)
     span = max(math.log(greatest / least), 1e-9)
 
@@ -121,7 +121,7 @@ def _columns(run: Run) -> Iterator[float | None]:
     samples = len(run.rtts)
     for column in range(_WIDTH):
         part = run.rtts[column * samples // _WIDTH : (column + 1) * samples // _WIDTH]
-        known = [one for one in part if one is not None]
+        known = [value for value in part if value is not None]
         yield fmean(known) if known else None
 
 

@@ -49,7 +49,7 @@ def show_classes(results: Results, queues: Queues | None = None, *, wide: bool =
     """
     summary = results.summary
     _show_platforms(summary.get("platforms", {}), queues)
-    classes = [one for one in summary["classes"] if not (queues and _is_quiet_reply(one))]
+    classes = [row for row in summary["classes"] if not (queues and _is_quiet_reply(row))]
     names = _names(classes)
     columns = [*_packets(classes, summary, queues), *_rates_and_delays(classes, summary, queues)]
     if wide or fit([names, *columns]):
@@ -62,8 +62,8 @@ def show_classes(results: Results, queues: Queues | None = None, *, wide: bool =
     _show_pools(summary.get("pools", []))
     if summary["tcp"] and not queues:
         _show_tcp(summary["tcp"])
-    for one in APPLICATIONS:
-        _show_application(one, summary.get(one.key) or [])
+    for application in APPLICATIONS:
+        _show_application(application, summary.get(application.key) or [])
     for line in pause_lines(summary):
         show_lines(line, {})
 
@@ -84,12 +84,12 @@ def _show_short(
     names, more = _names(classes), ["drops by cause"]
     columns = [*_packets_in_short(classes), *_rates_and_delays(classes, summary, queues)]
     if summary["replications"] > 1 and not fit([names, *columns]):
-        means = [_without_intervals(one) for one in classes]
+        means = [_without_intervals(row) for row in classes]
         columns = [*_packets_in_short(means), *_rates_and_delays(means, summary, queues)]
         more.append("intervals")
     shown = most_important([names], columns)
     show(described(summary), [names], shown)
-    left_out = [one.name.split("\n") for one in columns if one not in shown]
+    left_out = [column.name.split("\n") for column in columns if column not in shown]
     listed = ", ".join([*more, *(" ".join(lines[:2]) for lines in left_out)])
     show_lines(f"more with --wide: {listed}", {})
 
@@ -125,7 +125,7 @@ def _packets(
     causes = [
         name
         for name in (classes[0] if classes else {})
-        if name.startswith(_CAUSE) and name not in _NOT_CAUSES and any(_mean(one[name]) for one in classes)
+        if name.startswith(_CAUSE) and name not in _NOT_CAUSES and any(_mean(row[name]) for row in classes)
     ]
     for cause in causes:
         yield _column(_stacked(cause.removeprefix(_CAUSE)), cause, classes)
@@ -133,9 +133,9 @@ def _packets(
     if waiting is None:
         yield _column("in the\nnetwork", "in_network_packets", classes)
     else:
-        yield Column("still\nqueued", [number(one) for one in waiting], with_next=True)
-        flying = [_mean(one["in_network_packets"]) - part for one, part in zip(classes, waiting, strict=True)]
-        yield Column("in\nflight", [number(one) for one in flying])
+        yield Column("still\nqueued", [number(count) for count in waiting], with_next=True)
+        flying = [_mean(row["in_network_packets"]) - part for row, part in zip(classes, waiting, strict=True)]
+        yield Column("in\nflight", [number(count) for count in flying])
 
 
 def _packets_in_short(classes: Sequence[Mapping[str, Any]]) -> Iterator[Column]:
@@ -159,12 +159,12 @@ def _waiting(
     The number is known for classes with their own queue in the router under test.
     """
     left = {(row["port"], row["queue"]): row["queued_packets"] for row in summary.get("rates", [])}
-    places = [(queues or {}).get(str(one["class"])) for one in classes]
+    places = [(queues or {}).get(str(row["class"])) for row in classes]
     found = [left.get(place) if place else None for place in places]
     if len(set(places)) < len(places) or None in found:
         return None
     # The queue may contain packets from the warm-up, which no class counts.
-    inside = [_mean(one["in_network_packets"]) for one in classes]
+    inside = [_mean(row["in_network_packets"]) for row in classes]
     return [min(part or 0.0, whole) for part, whole in zip(found, inside, strict=True)]
 
 
@@ -174,8 +174,8 @@ def _rates(
     if not queues:
         yield _column("throughput", "throughput_bps", classes)
         return
-    figures = [_class_figures(str(one["class"]), summary, queues) for one in classes]
-    yield from _configured_and_obtained(figures, [one["throughput_bps"] for one in classes])
+    figures = [_class_figures(str(row["class"]), summary, queues) for row in classes]
+    yield from _configured_and_obtained(figures, [row["throughput_bps"] for row in classes])
 
 
 def _class_figures(name: str, summary: Mapping[str, Any], queues: Queues) -> dict[str, Any] | None:
@@ -197,11 +197,11 @@ def _configured_and_obtained(
     rows: Sequence[Mapping[str, Any] | None], obtained: Sequence[Mapping[str, Any]]
 ) -> Iterator[Column]:
     """Return the configured and the obtained rates in one unit."""
-    largest = max((_mean(one) for one in obtained), default=0.0)
+    largest = max((_mean(rate) for rate in obtained), default=0.0)
     # The unit is the unit of a class's load.
     divisor, unit = (1e3, "kb/s") if largest < 1e8 else scale("b/s", largest)
     yield Column(f"configured\n{unit}", [configured(row, divisor) for row in rows], with_next=True)
-    texts = [interval(one["mean"], one["ci95"], divisor) for one in obtained]
+    texts = [interval(rate["mean"], rate["ci95"], divisor) for rate in obtained]
     yield Column(f"obtained\n{unit}", texts)
 
 

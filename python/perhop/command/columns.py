@@ -54,7 +54,7 @@ def show(title: str, keys: Sequence[Column], columns: Sequence[Column]) -> None:
     _print_title(title, width)
     room = width + _PADDING
     wide = sum(key.width for key in keys)
-    if columns and wide > _WIDEST_KEYS * room and wide + sum(one.width for one in columns) > room:
+    if columns and wide > _WIDEST_KEYS * room and wide + sum(column.width for column in columns) > room:
         headings = ["  ".join(cells) for cells in zip(*(key.cells for key in keys), strict=True)]
         _show_below(headings, [], columns, width)
         return
@@ -145,13 +145,13 @@ def _length(text: str) -> int:
 
 def fit(columns: Sequence[Column]) -> bool:
     """Return whether columns fit next to each other on the terminal."""
-    return sum(one.width for one in columns) - _PADDING <= table_width()
+    return sum(column.width for column in columns) - _PADDING <= table_width()
 
 
 def most_important(keys: Sequence[Column], columns: Sequence[Column]) -> list[Column]:
     """Return the columns that fit, without those that can be omitted if necessary."""
     shown = list(columns)
-    while not fit([*keys, *shown]) and (most := max(shown, key=lambda one: one.spare)).spare:
+    while not fit([*keys, *shown]) and (most := max(shown, key=lambda column: column.spare)).spare:
         shown.remove(most)
     return shown
 
@@ -161,7 +161,7 @@ def _parts(keys: Sequence[Column], columns: Sequence[Column], width: int) -> lis
     room = width + _PADDING - sum(key.width for key in keys)
     parts: list[list[Column]] = [[]]
     for group in _groups(columns):
-        if parts[-1] and sum(one.width for one in (*parts[-1], *group)) > room:
+        if parts[-1] and sum(column.width for column in (*parts[-1], *group)) > room:
             parts.append([])
         parts[-1] += group
     return parts

@@ -73,14 +73,14 @@ def _flattened(value: object, path: str) -> Iterator[str]:
     """Generate the path of each value; elements of lists have their names, or else their numbers."""
     inner: Iterator[tuple[str, object]]
     if isinstance(value, Mapping) and value:
-        inner = ((str(key), one) for key, one in value.items())
-    elif isinstance(value, list) and any(isinstance(one, Mapping | list) for one in value):
-        inner = ((_name(one, number), one) for number, one in enumerate(value))
+        inner = ((str(key), element) for key, element in value.items())
+    elif isinstance(value, list) and any(isinstance(element, Mapping | list) for element in value):
+        inner = ((_name(element, number), element) for number, element in enumerate(value))
     else:
         yield path
         return
-    for key, one in inner:
-        yield from _flattened(one, f"{path}.{key}" if path else key)
+    for key, element in inner:
+        yield from _flattened(element, f"{path}.{key}" if path else key)
 
 
 def _name(element: object, number: int) -> str:

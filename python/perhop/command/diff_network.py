@@ -76,7 +76,9 @@ def diff_networks(
         if markdown:
             lines = [f"### QoS: `{old.name}` to `{new.name}`", "", "```text", *lines, "```"]
         show_lines("\n".join(lines), {})
-    differs = found["differs"] or (done is not None and any(one.differs for one in done.felt.classes))
+    differs = found["differs"] or (
+        done is not None and any(felt_class.differs for felt_class in done.felt.classes)
+    )
     return Exit.NOT_MET if strict and differs else Exit.OK
 
 
@@ -85,12 +87,12 @@ def _simulated(networks: tuple[Network, Network], load: NetworkLoad) -> _Simulat
     both = SameTraffic.of_networks(*networks, traffic=load.traffic, load=load.level)
     scenarios = [run.scenario for run in (both.old, both.new)]
     seed = int(scenarios[0]["seed"]) if load.seed is None else load.seed
-    jobs = [Job(one, seed, load.replications or _REPLICATIONS) for one in scenarios]
+    jobs = [Job(scenario, seed, load.replications or _REPLICATIONS) for scenario in scenarios]
     with progress_bar("simulating both networks", quiet=False) as progress:
         done = simulate_all(jobs, processors(), progress)
     before, after = (done[job.key] for job in jobs)
     felt = felt_in(before, after)
-    affected = {one.name for one in felt.classes if one.differs}
+    affected = {felt_class.name for felt_class in felt.classes if felt_class.differs}
     rows = {row["name"]: row for row in pair_results(both.new.pairs, after, [])}
     hops = [(name, row["loss_at"] or row["delay_at"]) for name, row in rows.items() if name in affected]
     places = [
@@ -115,8 +117,8 @@ def _document(old: Path, new: Path, found: Mapping[str, Any], done: _Simulated |
 
 
 def _lines(found: Mapping[str, Any], done: _Simulated | None, old: str) -> Iterator[str]:
-    for one in found["only"]:
-        yield f"only {one['snapshot']}: {one['kind']} {one['name']}"
+    for part in found["only"]:
+        yield f"only {part['snapshot']}: {part['kind']} {part['name']}"
     for device in found["devices"]:
         yield from _device(device)
     yield from _end_to_end(found)
@@ -131,7 +133,7 @@ def _lines(found: Mapping[str, Any], done: _Simulated | None, old: str) -> Itera
 
 def _device(device: Mapping[str, Any]) -> Iterator[str]:
     difference = device["difference"]
-    both = [LineChange(**one) for one in (*difference["lines"], *difference["not_compared"])]
+    both = [LineChange(**change) for change in (*difference["lines"], *difference["not_compared"])]
     irrelevant = sum(line.effect in ("irrelevant", "elsewhere") for line in both)
     aside = f"; {irrelevant} without an effect on the device itself" if irrelevant else ""
     yield f"{device['device']} ({device['new']}): {counted(len(both), 'changed line')}{aside}"
@@ -144,7 +146,7 @@ def _device(device: Mapping[str, Any]) -> Iterator[str]:
 
 def _end_to_end(found: Mapping[str, Any]) -> Iterator[str]:
     changes = found["changes"]
-    differing = sum(len(one["pairs"]) * len(one["codepoints"]) for one in changes)
+    differing = sum(len(change["pairs"]) * len(change["codepoints"]) for change in changes)
     total = differing + found["same"]
     between = f"end to end, between {counted(found['sites'], 'site')}"
     yield f"{between}: {differing} of {total} pairs and codepoints change"
@@ -166,8 +168,8 @@ def _changes(changes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _aspects(what: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    for one in what[:_MOST_ASPECTS]:
-        yield f"    {one['what']}: {one['first'] or 'none'} -> {one['second'] or 'none'}"
+    for aspect in what[:_MOST_ASPECTS]:
+        yield f"    {aspect['what']}: {aspect['first'] or 'none'} -> {aspect['second'] or 'none'}"
     if len(what) > _MOST_ASPECTS:
         yield f"    and {len(what) - _MOST_ASPECTS} more"
 

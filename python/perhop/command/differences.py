@@ -34,21 +34,23 @@ def text_of(found: Difference, old: str) -> Iterator[str]:
 
 
 def _findings(found: Difference) -> Iterator[str]:
-    for (interface, arrives), several in groupby(found.moved, key=lambda one: (one.interface, one.arrives)):
+    for (interface, arrives), several in groupby(
+        found.moved, key=lambda move: (move.interface, move.arrives)
+    ):
         by = f" of those that arrive on {arrives}" if arrives else ""
         yield f"{interface}: packets that wait in another queue{by}"
-        for one in several:
-            yield f"  {_queue(one.before)} -> {_queue(one.after)}: {one.packet}"
-    for interface, changes in groupby(found.changed, key=lambda one: one.interface):
+        for move in several:
+            yield f"  {_queue(move.before)} -> {_queue(move.after)}: {move.packet}"
+    for interface, changes in groupby(found.changed, key=lambda change: change.interface):
         yield f"{interface or 'device'}: changes"
         for change in changes:
             yield f"  {_change(change)}"
-    for interface, names in groupby(found.renamed, key=lambda one: one.interface):
+    for interface, names in groupby(found.renamed, key=lambda renaming: renaming.interface):
         yield f"{interface}: new names with the same contents"
-        yield from (f"  {one.before} -> {one.after}" for one in names)
-    for arrives, examples in groupby(found.examples, key=lambda one: one.arrives):
+        yield from (f"  {renaming.before} -> {renaming.after}" for renaming in names)
+    for arrives, examples in groupby(found.examples, key=lambda example: example.arrives):
         yield f"{arrives}: packets that a changed input policy treats differently"
-        yield from (f"  {_example(one)}" for one in examples)
+        yield from (f"  {_example(example)}" for example in examples)
     for title, lines in _lines(found):
         yield title
         yield from (f"  {_line(line)}" for line in lines[:_MOST_LINES])
@@ -85,17 +87,17 @@ def _line(line: LineChange) -> str:
 
 def _consequence(line: LineChange) -> str:
     """Return the parts that a line changes, or the reason why it is not compared."""
-    parts = ", ".join(f"{one['interface']} {one['part']}".strip() for one in line.parts)
+    parts = ", ".join(f"{part['interface']} {part['part']}".strip() for part in line.parts)
     return ": ".join(filter(None, [parts, line.reason]))
 
 
 def _numbers(line: LineChange) -> str:
     sides = (("old", line.old), ("new", line.new))
-    return ", ".join(f"{name} {one['line']}" for name, one in sides if one)
+    return ", ".join(f"{name} {side['line']}" for name, side in sides if side)
 
 
 def _texts(line: LineChange) -> str:
-    old, new = (one["text"] if one else None for one in (line.old, line.new))
+    old, new = (side["text"] if side else None for side in (line.old, line.new))
     if old is None or new is None:
         return f"+ {new}" if old is None else f"- {old}"
     return old if old == new else f"{old} -> {new}"
@@ -122,7 +124,7 @@ def _marks(packet: str) -> str:
 
 def _remarks(found: Difference) -> Iterator[str]:
     yield from found.remarks
-    yield from (f"not compared: {one}" for one in found.not_looked_at if one not in found.remarks)
+    yield from (f"not compared: {part}" for part in found.not_looked_at if part not in found.remarks)
 
 
 def _nothing(found: Difference) -> str:
@@ -134,13 +136,13 @@ def markdown_of(old: Path, new: Path, found: Difference) -> Iterator[str]:
     yield f"### QoS: {as_code(old.name)} to {as_code(new.name)}"
     if found.moved:
         yield "\n| interface | queue before | queue after | for example |\n|---|---|---|---|"
-        yield from (_moved_row(one) for one in found.moved)
+        yield from (_moved_row(move) for move in found.moved)
     if found.changed:
         yield "\n| interface | part | what | before | after |\n|---|---|---|---|---|"
-        yield from (_changed_row(one) for one in found.changed)
+        yield from (_changed_row(change) for change in found.changed)
     if found.renamed:
         yield "\n| interface | old name | new name, same meaning |\n|---|---|---|"
-        yield from (_row([*map(in_markdown, vars(one).values())]) for one in found.renamed)
+        yield from (_row([*map(in_markdown, vars(renaming).values())]) for renaming in found.renamed)
     for title, lines in _lines(found):
         yield f"\n| {title} | line | parts or reason |\n|---|---|---|"
         yield from (_line_row(line) for line in lines)
@@ -168,7 +170,7 @@ def _moved_row(moved: Moved) -> str:
 
 def _changed_row(changed: Changed) -> str:
     cells = (changed.interface, changed.part, changed.what, changed.before, changed.after)
-    return _row(["-" if one is None else in_markdown(one) for one in cells])
+    return _row(["-" if cell is None else in_markdown(cell) for cell in cells])
 
 
 def _line_row(line: LineChange) -> str:
@@ -189,7 +191,7 @@ def _change(change: Changed) -> str:
         if other is None and change.packet is None:
             return " ".join(filter(None, [f"{kind}:", change.part, change.what, value]))
     example = f"; for example, only one of them matches {change.packet}" if change.packet else ""
-    before, after = (one or "all packets" for one in (change.before, change.after))
+    before, after = (value or "all packets" for value in (change.before, change.after))
     return f"{change.part}, {change.what}: {before} -> {after}{example}"
 
 

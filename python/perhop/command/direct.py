@@ -159,12 +159,12 @@ def _described(hint: Any, outer: Mapping[str, Any]) -> tuple[Any, dict[str, Any]
         origin = get_origin(hint)
         if origin is Annotated:
             hint, *descriptions = get_args(hint)
-            for one in reversed(descriptions):
-                if isinstance(one, Parameter):
-                    values = {field.name: getattr(one, field.name) for field in fields(one)}
+            for description in reversed(descriptions):
+                if isinstance(description, Parameter):
+                    values = {field.name: getattr(description, field.name) for field in fields(description)}
                     settings = {key: value for key, value in values.items() if value is not None} | settings
         elif origin in (Union, UnionType):
-            kinds = [one for one in get_args(hint) if one is not type(None)]
+            kinds = [kind for kind in get_args(hint) if kind is not type(None)]
             if len(kinds) != 1:
                 return hint, settings
             (hint,) = kinds

@@ -21,7 +21,7 @@ def doctor(*, json: Json = False) -> Exit:
     found = abilities()
     works = all(ability.works for ability in found if ability.need == "required")
     if json:
-        document = {"schema_version": 1, "live": works, "abilities": [one.to_dict() for one in found]}
+        document = {"schema_version": 1, "live": works, "abilities": [ability.to_dict() for ability in found]}
         print_json(document)
     else:
         width = max(len(ability.name) for ability in found)

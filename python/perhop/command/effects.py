@@ -19,7 +19,10 @@ def effect_on_classes(felt: Felt | None, old: str) -> Iterator[str]:
     if felt.reason is not None:
         yield f"not simulated: {felt.reason}"
         return
-    affected = sorted((one for one in felt.classes if one.differs), key=lambda one: -one.weight)
+    affected = sorted(
+        (felt_class for felt_class in felt.classes if felt_class.differs),
+        key=lambda felt_class: -felt_class.weight,
+    )
     runs = counted(felt.replications, "replication")
     load = f"under the {felt.load} load of {old}, {runs}{', ± 95 %' if felt.replications > 1 else ''}"
     if not affected:
@@ -27,7 +30,7 @@ def effect_on_classes(felt: Felt | None, old: str) -> Iterator[str]:
         return
     yield f"simulated {load}:"
     shown = affected if len(affected) < _MOST_LINES else affected[: _MOST_LINES - 2]
-    yield from (f"  {_line(one)}" for one in shown)
+    yield from (f"  {_line(felt_class)}" for felt_class in shown)
     if len(shown) < len(affected):
         yield f"  and {counted(len(affected) - len(shown), 'more class', 'more classes')}: --json has all"
 
@@ -38,13 +41,13 @@ def _line(felt: FeltClass) -> str:
         ("p99 of delay", felt.delay_p99_s, "s"),
         ("throughput", felt.throughput_bps, "b/s"),
     )
-    return f"{felt.name}: {', '.join(_words(*one) for one in figures if one[1].differs)}"
+    return f"{felt.name}: {', '.join(_words(*figure) for figure in figures if figure[1].differs)}"
 
 
 def _words(name: str, figure: FeltFigure, unit: str) -> str:
-    means = [one["mean"] for one in (figure.before, figure.after) if one["mean"] is not None]
+    means = [side["mean"] for side in (figure.before, figure.after) if side["mean"] is not None]
     divisor, shown = scale(unit, max(map(abs, means), default=0.0))
-    before, after = (_end(one, divisor) for one in (figure.before, figure.after))
+    before, after = (_end(side, divisor) for side in (figure.before, figure.after))
     return f"{name} {before} → {after} {shown}"
 
 

@@ -51,14 +51,14 @@ def explain(
         return Exit.OK
     chosen = [rule(name) for name in names] if names else list(rules().values())
     if json:
-        print_json({"schema_version": 1, "rules": [vars(one) for one in chosen]})
+        print_json({"schema_version": 1, "rules": [vars(chosen_rule) for chosen_rule in chosen]})
     elif names:
         width = min(columns_of(sys.stdout) or _WIDEST, _WIDEST)
-        print("\n\n".join("\n".join(_page(one, width)) for one in chosen))
+        print("\n\n".join("\n".join(_page(chosen_rule, width)) for chosen_rule in chosen))
     else:
-        width = max(len(one.id) for one in chosen)
-        for one in chosen:
-            show_lines(f"{one.severity:7}  {one.id:{width}}  {one.what}", {})
+        width = max(len(chosen_rule.id) for chosen_rule in chosen)
+        for chosen_rule in chosen:
+            show_lines(f"{chosen_rule.severity:7}  {chosen_rule.id:{width}}  {chosen_rule.what}", {})
     return Exit.OK
 
 
@@ -66,14 +66,14 @@ def _explain_platform(platform: str, *, as_json: bool) -> None:
     """Print the profile of a platform."""
     rows = platform_rules(platform)
     if as_json:
-        print_json({"schema_version": 1, "platform": platform, "rules": [vars(one) for one in rows]})
+        print_json({"schema_version": 1, "platform": platform, "rules": [vars(row) for row in rows]})
         return
     show_platform_rules(rows)
 
 
 def show_platform_rules(rows: Sequence[PlatformRule]) -> None:
     """Print rules with their value, certainty and source."""
-    cells = [(one.rule, one.text, one.certainty, _source(one)) for one in rows]
+    cells = [(row.rule, row.text, row.certainty, _source(row)) for row in rows]
     table = [("rule", "value", "certainty", "source"), *cells]
     widths = [max(len(row[column]) for row in table) for column in range(3)]
     for row in table:

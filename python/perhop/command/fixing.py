@@ -33,7 +33,11 @@ def write_fixed(found: Checked, target: Path, *, quiet: bool) -> None:
         raise InvalidInputError(f"{target} exists", "--fix never overwrites a file; choose another name")
     before = read(found.file).splitlines(keepends=True)
     after = list(before)
-    fixed = {one.line: one.fixed for one in found.findings if one.line and one.fixed is not None}
+    fixed = {
+        finding.line: finding.fixed
+        for finding in found.findings
+        if finding.line and finding.fixed is not None
+    }
     for line, text in fixed.items():
         ending = before[line - 1][len(before[line - 1].rstrip("\r\n")) :]
         after[line - 1] = text + ending

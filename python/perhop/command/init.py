@@ -100,7 +100,7 @@ def init(
 def templates() -> list[str]:
     """Return the names of the templates."""
     found = files("perhop").joinpath("templates").iterdir()
-    return sorted(one.name.removesuffix(_SUFFIX) for one in found if one.name.endswith(_SUFFIX))
+    return sorted(file.name.removesuffix(_SUFFIX) for file in found if file.name.endswith(_SUFFIX))
 
 
 def _starter(template: str) -> str:
@@ -128,5 +128,5 @@ def _inferred(router: Path, scenario: Path, options: RouterOptions) -> str:
         over=options.get("over"),
     )
     print_note(made.summary)
-    ignored = [f"not run: {one}" for one in made.not_looked_at]
+    ignored = [f"not run: {part}" for part in made.not_looked_at]
     return as_yaml(made.data, [*ignored, made.load, *made.offers, *made.missing], file)

@@ -30,7 +30,9 @@ def painted(text: str, style: str) -> str:
 
 def highlighted(line: str, styles: Mapping[str, str]) -> str:
     """Return a line with matches of patterns in their styles. The first of two overlapping matches counts."""
-    found = [(*one.span(), style) for pattern, style in styles.items() for one in re.finditer(pattern, line)]
+    found = [
+        (*match.span(), style) for pattern, style in styles.items() for match in re.finditer(pattern, line)
+    ]
     parts, done = [], 0
     for start, end, style in sorted(found):
         if start >= done:

@@ -47,7 +47,7 @@ class Judging:
 
     def check(self, scenario: Mapping[str, Any]) -> None:
         """Refuse assertions about classes that the scenario lacks, before it runs."""
-        names = [str(one.get("class") or one["name"]) for one in scenario["traffic"]]
+        names = [str(traffic.get("class") or traffic["name"]) for traffic in scenario["traffic"]]
         names = list(dict.fromkeys(names))
         assertions.require_classes(self.asserted, [*names, *(name + _BACK for name in names)])
 
@@ -70,13 +70,13 @@ class Judgement:
     @property
     def code(self) -> Exit:
         """The exit code: 4 if an assertion is false."""
-        return Exit.OK if all(one.passed for one in self.judged) else Exit.NOT_MET
+        return Exit.OK if all(assertion.passed for assertion in self.judged) else Exit.NOT_MET
 
     def document(self) -> dict[str, Any]:
         """Return the keys that the judgment adds to the summary of a run."""
-        found: dict[str, Any] = {"verdicts": [document(one) for one in self.verdicts]}
+        found: dict[str, Any] = {"verdicts": [document(verdict) for verdict in self.verdicts]}
         if self.judged:
-            found["assertions"] = [one.to_json() for one in self.judged]
+            found["assertions"] = [assertion.to_json() for assertion in self.judged]
         return found
 
     def show(self) -> None:
@@ -85,17 +85,17 @@ class Judgement:
         if notes := "; ".join(self._notes()):
             show_lines(f" {notes}", {})
         # The verdict on replies without losses adds nothing to the verdict on their class.
-        spoken = [one for one in self.verdicts if one.cause or not one.name.endswith(_BACK)]
-        room = min(max((len(one.name) + 1 for one in spoken), default=0), _LONGEST_NAME)
-        for one in spoken:
-            _show_beside(f"{one.name}:", line(one), room)
+        spoken = [verdict for verdict in self.verdicts if verdict.cause or not verdict.name.endswith(_BACK)]
+        room = min(max((len(verdict.name) + 1 for verdict in spoken), default=0), _LONGEST_NAME)
+        for verdict in spoken:
+            _show_beside(f"{verdict.name}:", line(verdict), room)
         if self.judged:
             print()
             show_judged(self.judged)
 
     def _notes(self) -> Iterator[str]:
         """Return the origin of roles, and whether there are intervals."""
-        if any(one.fitness.origin == "codepoint" for one in self.verdicts):
+        if any(verdict.fitness.origin == "codepoint" for verdict in self.verdicts):
             yield "roles of codepoints by RFC 4594"
         if self.replications == 1:
             yield "1 replication: no interval"
@@ -120,11 +120,11 @@ def _show_beside(name: str, words: str, room: int) -> None:
 
 def show_judged(judged: Sequence[Judged]) -> None:
     """Print a line for each assertion: whether it is true, and the measured value."""
-    room = max(len(one.text) for one in judged)
-    for one in judged:
-        answer = "PASS" if one.passed else "FAIL"
-        show_lines(f" {answer}  {one.text:{room}}  {measured_words(one)}", _ANSWERS)
-    failed = sum(not one.passed for one in judged)
+    room = max(len(assertion.text) for assertion in judged)
+    for assertion in judged:
+        answer = "PASS" if assertion.passed else "FAIL"
+        show_lines(f" {answer}  {assertion.text:{room}}  {measured_words(assertion)}", _ANSWERS)
+    failed = sum(not assertion.passed for assertion in judged)
     show_lines(
         f" {counted(len(judged), 'assertion')}, {failed} failed" if failed else _all_hold(len(judged)), _HELD
     )

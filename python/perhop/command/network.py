@@ -62,7 +62,7 @@ def _folder(folder: Path) -> Path:
 
 
 def _left_out(summary: Mapping[str, Any]) -> str:
-    return "; ".join(f"{one['file']}: {one['because']}" for one in summary["left_out"])
+    return "; ".join(f"{omission['file']}: {omission['because']}" for omission in summary["left_out"])
 
 
 def _lines(summary: Mapping[str, Any]) -> Iterator[str]:
@@ -115,8 +115,8 @@ def _ends(link: Mapping[str, Any]) -> list[str]:
 def _guess_text(guess: Mapping[str, Any]) -> str:
     """Return a guess with the descriptions that suggest it."""
     reasons = [
-        f'{one["device"]}:{one["interface"]} has the description "{one["description"]}"'
-        for one in guess["described"]
+        f'{interface["device"]}:{interface["interface"]} has the description "{interface["description"]}"'
+        for interface in guess["described"]
     ]
     return f"{' - '.join(_ends(guess))}  ({', '.join(reasons)})"
 

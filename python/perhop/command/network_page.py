@@ -42,7 +42,7 @@ def write_network_page(
     for place, named in ports.items():
         table = _queues(named, figures)
         title = " - ".join(f"{end['device']}:{end['interface']}" for end in summary["links"][place]["ends"])
-        lost = max((one["lost_percent"] for one in figures if one["port"] in named), default=0.0)
+        lost = max((figure["lost_percent"] for figure in figures if figure["port"] in named), default=0.0)
         kind = "bad" if lost > _BAD else "doubtful" if lost > 0 else "good"
         words = f"{number(lost, 3)} % lost in its worst queue"
         looks[place] = Look(kind, words, f"link-{place}")
@@ -57,7 +57,7 @@ def write_network_page(
         links=links,
         columns=_COLUMNS,
         pairs=[_pair(network, summary, place, row) for place, row in enumerate(rows)],
-        remarks=[printable(one) for one in remarks[1:]],
+        remarks=[printable(remark) for remark in remarks[1:]],
     )
     replace_file(file, page)
 

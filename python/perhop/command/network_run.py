@@ -42,7 +42,8 @@ def network_run(
         if value and key not in _OPTIONS:
             raise InvalidInputError(
                 f"--{key.replace('_', '-')} does not apply to {folder}, a network of several devices",
-                f"use {', '.join(f'--{one}' for one in _OPTIONS)}, or options that apply to every scenario",
+                f"use {', '.join(f'--{option}' for option in _OPTIONS)}, "
+                "or options that apply to every scenario",
             )
     traffic = of_router["traffic"]
     network = Network.read(folder, routes, platform=of_router["platform"], assume=of_router["assume"])
@@ -125,17 +126,17 @@ def write_pairs(run: NetworkRun, results: Results, folder: Path) -> None:
 
 
 def _verdicts(results: Results) -> list[dict[str, Any]]:
-    return [document(one) for one in results.judged(Telephony.from_options())]
+    return [document(verdict) for verdict in results.judged(Telephony.from_options())]
 
 
 def _remarks(run: NetworkRun) -> list[list[str]]:
     """Return the load, and the remarks of each kind."""
     return [
         [run.load],
-        [f"left out: {left_out_text(one)}" for one in run.left_out],
-        [f"no traffic: {one}" for one in run.missing],
-        [f"assumed: {one}" for one in run.assumed],
-        [f"not modeled: {one}" for one in run.not_modeled],
+        [f"left out: {left_out_text(omission)}" for omission in run.left_out],
+        [f"no traffic: {name}" for name in run.missing],
+        [f"assumed: {assumption}" for assumption in run.assumed],
+        [f"not modeled: {part}" for part in run.not_modeled],
     ]
 
 

@@ -49,7 +49,10 @@ def _translated(hint: Any) -> Any:  # noqa: ANN401 - a type
     """Return a type with descriptions for cyclopts."""
     if get_origin(hint) is Annotated:
         inner, *descriptions = get_args(hint)
-        shown = [_parameter(one) if isinstance(one, Parameter) else one for one in descriptions]
+        shown = [
+            _parameter(description) if isinstance(description, Parameter) else description
+            for description in descriptions
+        ]
         return Annotated[_translated(inner), *shown]
     if get_origin(hint) in (Union, UnionType):
         return Union[tuple(map(_translated, get_args(hint)))]  # noqa: UP007 - of a tuple
@@ -57,7 +60,7 @@ def _translated(hint: Any) -> Any:  # noqa: ANN401 - a type
 
 
 def _parameter(given: Parameter) -> cyclopts.Parameter:
-    settings = {one.name: getattr(given, one.name) for one in fields(given)}
+    settings = {field.name: getattr(given, field.name) for field in fields(given)}
     settings = {name: value for name, value in settings.items() if value is not None}
     if isinstance(limits := settings.get("validator"), Number):
         settings["validator"] = validators.Number(**vars(limits))
@@ -135,7 +138,7 @@ def _usage(error: CycloptsError) -> str:
         return f"too many arguments: {' '.join(error.unused_tokens or ())}"
     if isinstance(error, UnknownOptionError):
         given = (error.token.keyword or error.token.value).partition("=")[0]
-        known = [name for one in error.argument_collection if one.parse for name in one.names]
+        known = [name for argument in error.argument_collection if argument.parse for name in argument.names]
         near = " or ".join(_nearest(given, known))
         return f"unknown option: {given}." + (f" Did you mean {near}?" if near else "")
     return str(error)

@@ -80,7 +80,7 @@ def plot(
     where = Destination.usual(kind) if output is None else Destination(output)
     check_file(where.file)
     if kind in STUDY_KINDS:
-        charts = [one for folder in folders for one in study_charts(folder, kind)]
+        charts = [chart for folder in folders for chart in study_charts(folder, kind)]
         return _written(charts, where, look)
     results = [Results.load(folder) for folder in folders]
     if kind == "share":
@@ -88,13 +88,13 @@ def plot(
             raise InvalidInputError("share needs --against", "give the path of the parameter that differs")
         charts = [plots.share(results, against)]
     elif len(results) > 1:
-        each = [plots.charts(one, kind, log_x=log_x) for one in results]
+        each = [plots.charts(result, kind, log_x=log_x) for result in results]
         if kind not in _OVERLAID:
             raise InvalidInputError(
                 f"{kind} needs one folder of results, not {len(results)}",
                 f"{', '.join(_OVERLAID)} show several runs in one plot; share compares them",
             )
-        charts = [overlaid([one for (one,) in each], numbered_names([folder.name for folder in folders]))]
+        charts = [overlaid([chart for (chart,) in each], numbered_names([folder.name for folder in folders]))]
     else:
         charts = plots.charts(results[0], kind, log_x=log_x)
     return _written(charts, where, look)

@@ -23,8 +23,8 @@ class Plots:
     def __init__(self, output: Path | None, wanted: Sequence[Wanted]) -> None:
         folder = None if output is None else output.absolute()
         self._output = output
-        self._inside = [one for one in wanted if one[0].file.absolute().parent == folder]
-        self._rest = [one for one in wanted if one not in self._inside]
+        self._inside = [plot for plot in wanted if plot[0].file.absolute().parent == folder]
+        self._rest = [plot for plot in wanted if plot not in self._inside]
         self._written: list[Path] = []
         self._error: Exception | None = None
 
@@ -44,7 +44,7 @@ class Plots:
             except Exception as error:
                 self._error = error
                 return
-            self._written += [where.file.with_name(one.name) for one in made]
+            self._written += [where.file.with_name(file.name) for file in made]
 
     def write_rest(self, *, quiet: bool) -> None:
         """Report these plots, raise their errors, and write the other plots."""

@@ -110,15 +110,20 @@ def counterexample_lines(found: Counterexample, place: str | None, names: tuple[
     if place:
         yield f"  {place}"
     rows = [("", *names)]
-    rows += [(one["what"], one["first"] or "-", one["second"] or "-") for one in found["treatment"]]
+    rows += [
+        (aspect["what"], aspect["first"] or "-", aspect["second"] or "-") for aspect in found["treatment"]
+    ]
     first = max(len(row[0]) for row in rows)
     width = max(len(row[1]) for row in rows)
     if width <= _MOST_WIDTH:
-        yield from (f"  {what:<{first}}  {one:<{width}}  {two}" for what, one, two in rows)
+        yield from (
+            f"  {what:<{first}}  {first_value:<{width}}  {second_value}"
+            for what, first_value, second_value in rows
+        )
         return
-    for what, one, two in rows[1:]:
-        if one == two:
-            yield f"  {what:<{first}}  both: {one}"
+    for what, first_value, second_value in rows[1:]:
+        if first_value == second_value:
+            yield f"  {what:<{first}}  both: {first_value}"
         else:
-            yield f"  {what:<{first}}  {names[0]}: {one}"
-            yield f"  {'':<{first}}  {names[1]}: {two}"
+            yield f"  {what:<{first}}  {names[0]}: {first_value}"
+            yield f"  {'':<{first}}  {names[1]}: {second_value}"

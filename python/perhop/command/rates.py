@@ -67,13 +67,13 @@ def rates(
     )
     refused = show_left_out(file, of_router) if router_text(file) is not None else 0
     if json:
-        print_json({"schema_version": 1, "ports": [one.to_dict() for one in found]})
+        print_json({"schema_version": 1, "ports": [port.to_dict() for port in found]})
     elif not found:
         print("no port has queues")
     else:
-        for one in found:
-            _show(one)
-        ignored = dict.fromkeys(line for one in found for line in one.not_looked_at)
+        for port in found:
+            _show(port)
+        ignored = dict.fromkeys(line for port in found for line in port.not_looked_at)
         for text in limited("not looked at", list(ignored)):
             print(printable(text))
     return Exit.INVALID_INPUT if refused and not found else Exit.OK
@@ -82,19 +82,19 @@ def rates(
 def _show(port: PortRates) -> None:
     queues = port.queues
     line = "" if port.line_bps is None else f" {rate_words(port.line_bps)},"
-    divisor, unit = scale("b/s", max((_rate_for_unit(one) for one in queues), default=0.0))
+    divisor, unit = scale("b/s", max((_rate_for_unit(queue) for queue in queues), default=0.0))
 
     def column(name: str, values: Sequence[float | None]) -> Column:
         return Column(
-            f"{name}\n{unit}", [NOTHING if one is None else number(one / divisor) for one in values]
+            f"{name}\n{unit}", [NOTHING if value is None else number(value / divisor) for value in values]
         )
 
-    names = [one["queue"] + (" (priority)" if one["priority"] else "") for one in queues]
-    rest = [NOTHING if one["excess"] is None else f"{100 * one['excess']:.3g} %" for one in queues]
+    names = [queue["queue"] + (" (priority)" if queue["priority"] else "") for queue in queues]
+    rest = [NOTHING if queue["excess"] is None else f"{100 * queue['excess']:.3g} %" for queue in queues]
     columns = [
-        column("promised", [one["promised_bps"] for one in queues]),
-        column("all busy", [one["while_busy_bps"] for one in queues]),
-        column("at most", [one["maximum_bps"] for one in queues]),
+        column("promised", [queue["promised_bps"] for queue in queues]),
+        column("all busy", [queue["while_busy_bps"] for queue in queues]),
+        column("at most", [queue["maximum_bps"] for queue in queues]),
         Column("of the\nrest", rest),
     ]
     show(

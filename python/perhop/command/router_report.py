@@ -31,7 +31,7 @@ _MOST_NOTES = 20
 
 def attached_errors(report: RouterReport) -> list[dict[str, Any]]:
     """Return the errors that affect policies of interfaces: their lines, and the interfaces."""
-    return [{"line": one["line"], "interfaces": one["interfaces"]} for one in policy_errors(report)]
+    return [{"line": error["line"], "interfaces": error["interfaces"]} for error in policy_errors(report)]
 
 
 def text(found: Checked, report: RouterReport, *, lines: bool, passed: bool) -> str:
@@ -173,7 +173,7 @@ def _last(found: Checked, report: RouterReport) -> list[str]:
             "",
             f"{counted(errors, 'error')}, none in a policy of an interface: `perhop run` runs the others",
         ]
-    interfaces = sorted({name for one in attached for name in one["interfaces"]})
+    interfaces = sorted({name for error in attached for name in error["interfaces"]})
     shown = ", ".join(interfaces[:4]) + (", …" if len(interfaces) > 4 else "")
     return ["", f"{counted(errors, 'error')}; perhop does not run interfaces with errors: {shown}"]
 

@@ -33,10 +33,10 @@ def _show_policy(policy: ComparedPolicy) -> None:
     ]
     if lines:
         groups, quantities, units, *numbers, verdicts = (list(column) for column in zip(*lines, strict=True))
-        marks = [MARKS[one] for one in verdicts]
+        marks = [MARKS[verdict] for verdict in verdicts]
         keys = [Column("quantity", quantities, numeric=False), Column("unit", units, numeric=False)]
         columns = [Column(head, cells) for head, cells in zip(_HEADS, numbers, strict=True)]
-        words, styles = ([one[place] for one in marks] for place in (0, 1))
+        words, styles = ([mark[place] for mark in marks] for place in (0, 1))
         columns.append(Column("verdict", words, numeric=False, styles=styles))
         show_groups(f"{policy['interface']}, {policy['side']}: {policy['policy']}", groups, keys, columns)
     for words_of, names in (("the router", policy["only_router"]), ("the run", policy["only_simulated"])):

@@ -186,7 +186,7 @@ def run(
     """
     pace = pace_of(speed, watch)
     judging = Judging.from_options(assert_, codec, jitter_buffer)
-    wanted = [_plot(one, output) for one in plot or []]
+    wanted = [_plot(text, output) for text in plot or []]
     captures = Captures.from_options(pcap, pcap_link, snap_length, force=force)
     _check_targets(output, pcap, force=force)
     of_router: RouterOptions = {

@@ -71,7 +71,7 @@ def _require(file: Path, given: Mapping[str, Any], known: tuple[str, ...], what:
 
 def _names(file: Path, table: Mapping[str, Any], key: str) -> tuple[str, ...]:
     value = table.get(key, [])
-    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         raise InvalidInputError(
             f"{file}: `{key}` must be a list of rules", f'for example {key} = ["queue-delay"]'
         )

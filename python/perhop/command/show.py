@@ -151,10 +151,10 @@ def interfaces_rate_limit(
     results = results_of(source, changes(set_, duration), [command], seed=seed, quiet=quiet, options=options)
     found = shown(results, command, interface, replication=replication)
     if json:
-        limiters = [limiter for one in found for document in one["documents"] for limiter in document]
+        limiters = [limiter for device in found for document in device["documents"] for limiter in document]
         print_json({"schema_version": 1, "limiters": limiters})
     else:
-        print("\n".join(text for one in found for text in one["texts"]))
+        print("\n".join(text for device in found for text in device["texts"]))
     return Exit.OK
 
 
@@ -257,32 +257,32 @@ def _seconds(text: str | None) -> float | None:
 
 def print_devices(found: list[ShownDevice], *, json: bool) -> None:
     """Print the outputs of devices, or their numbers as JSON."""
-    for one in found:
-        if _CONTROL_PLANE in one["without_link"]:
+    for device in found:
+        if _CONTROL_PLANE in device["without_link"]:
             print(
-                f"{one['hostname']}: packets to the device itself are not simulated: "
+                f"{device['hostname']}: packets to the device itself are not simulated: "
                 "the counters of the control plane are zero",
                 file=sys.stderr,
             )
-        if names := ", ".join(name for name in one["without_link"] if name != _CONTROL_PLANE):
+        if names := ", ".join(name for name in device["without_link"] if name != _CONTROL_PLANE):
             print(
-                f"{one['hostname']}: no packets passed {names}: the scenario has no link there",
+                f"{device['hostname']}: no packets passed {names}: the scenario has no link there",
                 file=sys.stderr,
             )
     if json:
         routers = [
             {
-                "node": one["node"],
-                "hostname": one["hostname"],
-                "profile": one["profile"],
-                "interfaces": one["documents"],
+                "node": device["node"],
+                "hostname": device["hostname"],
+                "profile": device["profile"],
+                "interfaces": device["documents"],
             }
-            for one in found
+            for device in found
         ]
         print_json({"schema_version": 1, "routers": routers})
         return
-    for one in found:
+    for device in found:
         if len(found) > 1:
-            print(one["heading"])
-        for text in one["texts"]:
+            print(device["heading"])
+        for text in device["texts"]:
             print(text)

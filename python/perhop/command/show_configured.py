@@ -36,11 +36,11 @@ def _command(command: str) -> Callable[..., Exit]:
         file, name = in_order(file, name)
         found = configured(read(Path(file)), command, name, platform=platform)
         if json:
-            documents = [one["document"] for one in found["objects"]]
+            documents = [part["document"] for part in found["objects"]]
             router = {"hostname": found["hostname"], "profile": found["profile"], "objects": documents}
             print_json({"schema_version": 1, "routers": [router]})
         else:
-            print("".join(one["text"] for one in found["objects"]), end="")
+            print("".join(part["text"] for part in found["objects"]), end="")
         return Exit.OK
 
     return show

@@ -138,8 +138,8 @@ def run(
                 with signals.admitted():
                     show_report(report)
             reports.append(report)
-        for one in written:
-            one.result()
+        for future in written:
+            future.result()
     if page is not None:
         _write_page([page.parent / id for id in dict.fromkeys(study.id for study in chosen)], page)
     if json:

@@ -54,35 +54,35 @@ def live(
     cases = live_cases(study, only or ())
     # This comes before any thread starts, because only a process with one thread can enter a user namespace.
     rights.obtain()
-    targets = [None if output is None else _folder(output, one.case.name) for one in cases]
+    targets = [None if output is None else _folder(output, live_case.case.name) for live_case in cases]
     for wanted in filter(None, targets):
         check_target(wanted, "comparison", force=force)
     found: dict[str, Comparison] = {}
-    for one, target in zip(cases, targets, strict=True):
-        title = f"{study.id}: {one.case.name}"
+    for live_case, target in zip(cases, targets, strict=True):
+        title = f"{study.id}: {live_case.case.name}"
         with compared_bar(title, quiet=quiet) as watched:
             comparison = run_live(
                 study,
-                one,
+                live_case,
                 seed=seed,
                 replications=replications,
                 live_replications=live_replications or 1,
                 threads=threads,
                 watched=watched,
             )
-        found[one.case.name] = comparison
+        found[live_case.case.name] = comparison
         if target is not None:
             comparison.save(target, force=force)
             if not quiet:
                 print_written(target)
         if not json and not quiet:
-            print(f"{title}: {one.why}")
+            print(f"{title}: {live_case.why}")
             show(comparison)
     if json:
         cases_json = {name: comparison.to_json() for name, comparison in found.items()}
         document = {"schema_version": 1, "study": study.id, "cases": cases_json}
         print_json(document)
-    return Exit.OK if all(one.agrees for one in found.values()) else Exit.NOT_MET
+    return Exit.OK if all(compared.agrees for compared in found.values()) else Exit.NOT_MET
 
 
 def _folder(output: Path, case: str) -> Path:

@@ -71,14 +71,14 @@ def _table(reports: Sequence[Report]) -> Table:
 
 
 def _unjudged(reports: Iterable[Report]) -> bool:
-    return any(one.verdict == "not-comparable" for report in reports for one in report.claims.values())
+    return any(claim.verdict == "not-comparable" for report in reports for claim in report.claims.values())
 
 
 def _cells(reports: Sequence[Report], answers: Iterable[Judgment]) -> Iterable[str]:
     """Return how many of the comparable figures agree, the claims by answer, and the seconds."""
-    figures = [one.verdict for report in reports for one in report.figures]
+    figures = [figure.verdict for report in reports for figure in report.figures]
     agree, differ = figures.count("agrees"), figures.count("differs")
     yield f"{agree}/{agree + differ}" if agree + differ else NOTHING
-    claims = [one.verdict for report in reports for one in report.claims.values()]
+    claims = [claim.verdict for report in reports for claim in report.claims.values()]
     yield from (str(claims.count(answer)) for answer in answers)
     yield number(sum(report.seconds for report in reports), 3)

@@ -131,7 +131,7 @@ def _curves(title: str, points: list[Point]) -> Table:
 def _print_errors(out: Console, report: Report) -> None:
     if not report.errors:
         return
-    heads, lines = heads_and_lines([one.to_json() for one in report.errors])
+    heads, lines = heads_and_lines([error.to_json() for error in report.errors])
     table = _grid("Errors: numbers of figures by their distance from the published value", heads[0])
     for head in heads[1:]:
         table.add_column(head, justify="right")
@@ -145,7 +145,7 @@ def _print_counts(out: Console, report: Report) -> None:
     agree, differ, others = (counts[answer] for answer in ("agrees", "differs", "not-comparable"))
     verdicts = f"{agreement(agree, differ)}, {others} not comparable"
     out.print(f"{counted(len(report.figures), 'figure')}: {verdicts}; seed {report.seed}")
-    found = [one.verdict for one in report.claims.values()]
+    found = [claim.verdict for claim in report.claims.values()]
     summary = ", ".join(
         f"{found.count(answer)} {words}"
         for answer, words in (
@@ -199,8 +199,8 @@ def _sensitivity(report: Report) -> Table:
     table.add_row("(none)", "", *(number(report.usual[place], 3) for place in run), "", style="bold")
     for moved in report.sensitivity_table():
         changed = [
-            styled((f"{id.rpartition('.')[2]} {one.verdict}", _MARKS[one.verdict][1]))
-            for id, one in moved.claims.items()
+            styled((f"{id.rpartition('.')[2]} {claim.verdict}", _MARKS[claim.verdict][1]))
+            for id, claim in moved.claims.items()
         ]
         cells = (number(moved.measured[place], 3) for place in run)
         table.add_row(moved.assumption, moved.value, *cells, Text("\n").join(changed))
@@ -219,10 +219,10 @@ def _moved(report: Report, trial: Trial) -> Text:
     pairs.sort(key=lambda pair: -abs(pair[1].measured - pair[0].measured))
     figures = [
         styled(
-            f"table {one.table} {' '.join(one.case.values())}"
-            f" {number(one.measured)} → {number(other.measured)} {one.unit}"
+            f"table {figure.table} {' '.join(figure.case.values())}"
+            f" {number(figure.measured)} → {number(other.measured)} {figure.unit}"
         )
-        for one, other in pairs[:_MOVED_MOST]
+        for figure, other in pairs[:_MOVED_MOST]
     ]
     return Text("; ").join([*changed, *figures] or [Text("nothing comparable")])
 

@@ -151,8 +151,8 @@ def sweep(
     rule = None if until is None else Until.parse(until, at_most)
     design = design_of(changes(set_, duration), together=zip_, sample=sample, method=method, seed=seed or 0)
     check_parameters(design, against, series)
-    for one in chosen:
-        one.check(design)
+    for plot_request in chosen:
+        plot_request.check(design)
     plan = plan_of(
         loaded,
         design,
@@ -167,7 +167,9 @@ def sweep(
     show_inferred(loaded, scenario)
     show_warnings(loaded)
     held = _Held(output)
-    plots = Plots(output, [(one.where, partial(held.charts, one)) for one in chosen])
+    plots = Plots(
+        output, [(plot_request.where, partial(held.charts, plot_request)) for plot_request in chosen]
+    )
     request = chosen[0] if watch and chosen else None
     with paged(plan, request, opened=open_) if watch == "web" else nullcontext() as page:
         with watching(plan, request, quiet=quiet) if page is None else nullcontext(page.add) as progress:

@@ -51,23 +51,24 @@ class PlotRequest:
             return sweep.share(against=self.against)
         self._check_parameters(sweep.parameters)
         # Two classes may have the same metric.
-        frame, units = sweep.table(list(dict.fromkeys(one.column for one in self.metrics))), sweep.units
+        frame, units = sweep.table(list(dict.fromkeys(metric.column for metric in self.metrics))), sweep.units
         note = sweep.caption()
         if self.kind == "pareto":
-            first, second = (f"{one.class_name}.{one.column}" for one in self.metrics)
+            first, second = (f"{metric.class_name}.{metric.column}" for metric in self.metrics)
             return [tradeoffs.pareto(frame, first, second, caption=note, units=units)]
-        of_metric = [one for one in [self.metric.class_name] if one]
+        of_metric = [class_name for class_name in [self.metric.class_name] if class_name]
         names = list(self.classes) or of_metric or frame["class"].unique(maintain_order=True).to_list()
         if self.kind == "parallel":
             return [
-                sweeps.parallel(frame, self.metric.column, one, caption=note, units=units) for one in names
+                sweeps.parallel(frame, self.metric.column, class_name, caption=note, units=units)
+                for class_name in names
             ]
         x = sweep.against(self.against)
         if self.kind == "heat-map":
-            y = self.series or next(one for one in sweep.parameters if one != x)
+            y = self.series or next(parameter for parameter in sweep.parameters if parameter != x)
             return [
-                sweeps.heat_map(frame, x, y, self.metric.column, one, caption=note, units=units)
-                for one in names
+                sweeps.heat_map(frame, x, y, self.metric.column, class_name, caption=note, units=units)
+                for class_name in names
             ]
         return sweeps.against(
             frame,
@@ -152,7 +153,7 @@ def _read(text: str) -> tuple[str, tuple[Metric, ...], Destination]:
     if kind not in _KINDS:
         raise InvalidInputError(f"there is no plot `{kind}` of a sweep", _EXAMPLE)
     try:
-        found = tuple(resolve(one) for one in metrics.split(","))
+        found = tuple(resolve(metric) for metric in metrics.split(","))
     except InvalidInputError:
         if not equals and Path(text).suffix:
             # The text looks like a file name: if the suffix is wrong, list the valid suffixes.
@@ -162,7 +163,7 @@ def _read(text: str) -> tuple[str, tuple[Metric, ...], Destination]:
         raise InvalidInputError(
             f"`{text}`: pareto needs two metrics, and every other plot one metric", _EXAMPLE
         )
-    if kind == "pareto" and not all(one.class_name for one in found):
+    if kind == "pareto" and not all(metric.class_name for metric in found):
         raise InvalidInputError(f"`{text}`: pareto needs metrics of classes", _EXAMPLE)
     usual = metrics.replace(",", "-") if kind == "against" else f"{kind}-{metrics.replace(',', '-')}"
     return kind, found, Destination(Path(name)) if name else Destination.usual(usual)

@@ -131,8 +131,8 @@ def _as_arguments(options: RouterOptions | None) -> Iterator[str]:
     for key, value in (options or {}).items():
         name = key.replace("_", "-")
         if isinstance(value, Mapping):
-            for one, criteria in value.items():
-                yield from (f"--{name}", f"{one} = {criteria}")
+            for class_name, criteria in value.items():
+                yield from (f"--{name}", f"{class_name} = {criteria}")
         elif value is not None:
             yield from (f"--{name}", str(value))
 

@@ -42,11 +42,11 @@ def test(
 
     """
     _check_target(junit)
-    tests = _chosen([one for file in files for one in testing.read_tests(file)], only or [])
+    tests = _chosen([policy_test for file in files for policy_test in testing.read_tests(file)], only or [])
     outcomes = []
-    for one in tests:
-        with progress_bar(one.name, quiet=quiet) as progress:
-            outcomes.append(testing.run(one, threads, progress))
+    for policy_test in tests:
+        with progress_bar(policy_test.name, quiet=quiet) as progress:
+            outcomes.append(testing.run(policy_test, threads, progress))
         if quiet:
             _report_failed(outcomes[-1])
         elif not json:
@@ -72,11 +72,15 @@ def _check_target(file: Path | None) -> None:
 
 def _chosen(tests: Sequence[Test], patterns: Sequence[str]) -> list[Test]:
     """Return the tests whose names match a pattern; without a pattern, all tests."""
-    names = ", ".join(one.name for one in tests)
+    names = ", ".join(policy_test.name for policy_test in tests)
     for pattern in patterns:
-        if not any(fnmatchcase(one.name, pattern) for one in tests):
+        if not any(fnmatchcase(policy_test.name, pattern) for policy_test in tests):
             raise InvalidInputError(f"--only: no test is named `{pattern}`", f"tests: {names}")
-    return [one for one in tests if not patterns or any(fnmatchcase(one.name, each) for each in patterns)]
+    return [
+        policy_test
+        for policy_test in tests
+        if not patterns or any(fnmatchcase(policy_test.name, each) for each in patterns)
+    ]
 
 
 def _show(outcome: Outcome) -> None:
@@ -111,20 +115,25 @@ def _explained(outcome: Outcome) -> str:
 
 def _show_summary(outcomes: Sequence[Outcome]) -> None:
     """Print a line for each test, and how many passed."""
-    answers = [one.answer for one in outcomes]
-    parts = [f"{answers.count(one)} {one}" for one in ("passed", "failed", "error") if one in answers]
-    seconds = [f"{one.seconds:.2f}" for one in outcomes]
+    answers = [outcome.answer for outcome in outcomes]
+    parts = [
+        f"{answers.count(answer)} {answer}" for answer in ("passed", "failed", "error") if answer in answers
+    ]
+    seconds = [f"{outcome.seconds:.2f}" for outcome in outcomes]
     held = [
-        f"{len(one.judged) - len(one.failed)} of {len(one.judged) or len(one.test.asserted)}"
-        for one in outcomes
+        f"{len(outcome.judged) - len(outcome.failed)} of {len(outcome.judged) or len(outcome.test.asserted)}"
+        for outcome in outcomes
     ]
     columns = [
         Column(
-            "outcome", answers, numeric=False, styles=[GOOD if one == "passed" else BAD for one in answers]
+            "outcome",
+            answers,
+            numeric=False,
+            styles=[GOOD if answer == "passed" else BAD for answer in answers],
         ),
         Column("assertions\nthat hold", held),
-        Column("replications", [number(one.replications) for one in outcomes]),
+        Column("replications", [number(outcome.replications) for outcome in outcomes]),
         Column("took\ns", seconds),
     ]
-    names = Column("test", [one.test.name for one in outcomes], numeric=False)
+    names = Column("test", [outcome.test.name for outcome in outcomes], numeric=False)
     show(f"{counted(len(outcomes), 'test')}: {', '.join(parts)}", [names], columns)

@@ -116,7 +116,7 @@ def trace(
     document: dict[str, Any] = {"schema_version": 2}
     place = traced(file, routes=route or (), **choices)  # type: ignore[arg-type]
     if packet:
-        answers = [place.answer(one) for one in packet]
+        answers = [place.answer(text) for text in packet]
         document["packets"] = answers
         document["neighbors"] = place.neighbors()
         if not json:
@@ -159,7 +159,7 @@ def _ignored(lines: Iterable[str]) -> Iterator[str]:
 
 def _shared(stages: list[list[Mapping[str, Any]]]) -> int:
     """Return the number of common stages at the beginning of all paths."""
-    alike = (all(one == together[0] for one in together) for together in zip(*stages, strict=False))
+    alike = (all(stage == together[0] for stage in together) for together in zip(*stages, strict=False))
     return sum(1 for _ in takewhile(bool, alike))
 
 
@@ -287,19 +287,21 @@ def _end(path: Mapping[str, Any]) -> str:
 
 
 def _table(classes: list[dict[str, Any]]) -> Iterator[str]:
-    total = sum(one["packets"] for one in classes)
+    total = sum(row["packets"] for row in classes)
     yield counted(total, "packet")
-    for one in classes:
-        ends = " or ".join(one["queues"])
-        yield printable(f"{one['packets']:>10}  {100 * one['share']:5.1f} %  {ends}")
-        yield printable(f"{'':>21}{one['example']}")
+    for row in classes:
+        ends = " or ".join(row["queues"])
+        yield printable(f"{row['packets']:>10}  {100 * row['share']:5.1f} %  {ends}")
+        yield printable(f"{'':>21}{row['example']}")
 
 
 def _reached(place: Node, wanted: str) -> dict[str, str | None]:
     found = place.reach()
     if wanted == "all":
         return found
-    chosen = {name: one for name, one in found.items() if name == wanted or name.split("/")[-1] == wanted}
+    chosen = {
+        name: packet for name, packet in found.items() if name == wanted or name.split("/")[-1] == wanted
+    }
     if not chosen:
         raise UnknownNameError(f"there is no queue `{wanted}`", f"queues: {', '.join(found) or 'none'}")
     return chosen

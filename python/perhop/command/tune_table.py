@@ -17,24 +17,24 @@ def show_tuning(found: Tuning, file: str) -> None:
     chosen = ", ".join(f"{name} = {text}" for name, text in best.point.items())
     state = "meets the goals" if found.met else "comes nearest, but does not meet every condition"
     print(f"trial {best.number} {state}: {chosen}")
-    keys = [Column("goal", [one[0] for one in goals], numeric=False)]
-    shown = [Column("mean ± 95 %", [one[1] for one in goals]), Column("met", [one[2] for one in goals])]
+    keys = [Column("goal", [goal[0] for goal in goals], numeric=False)]
+    shown = [Column("mean ± 95 %", [goal[1] for goal in goals]), Column("met", [goal[2] for goal in goals])]
     show(f"{found.caption()}; {best.replications} replications of this one", keys, shown)
     if len(found.question.objectives) > 1:
         _show_front(found)
     _show_sensitivity(found)
     for router, lines in found.ios.items():
         print(f"to paste into {router}:")
-        print("\n".join(f"  {one}" for one in lines))
+        print("\n".join(f"  {line}" for line in lines))
     print(f"to repeat it:\n  {found.command(file)}")
 
 
 def _show_front(found: Tuning) -> None:
     trials = found.front_trials[:_MOST]
-    outcomes = [found.goals_of(one) for one in trials]
-    keys = [Column("trial", [str(one.number) for one in trials])]
+    outcomes = [found.goals_of(trial) for trial in trials]
+    keys = [Column("trial", [str(trial.number) for trial in trials])]
     names = found.question.space.parameters
-    keys += [Column(one.name, [trial.point[one.name] for trial in trials]) for one in names]
+    keys += [Column(parameter.name, [trial.point[parameter.name] for trial in trials]) for parameter in names]
     columns = [
         Column(goal.text, [row[at][1] for row in outcomes]) for at, goal in enumerate(found.question.goals)
     ]
@@ -48,7 +48,7 @@ def _show_sensitivity(found: Tuning) -> None:
     if frame["share"].drop_nulls().is_empty():
         return
     goals = frame["goal"].unique(maintain_order=True).to_list()
-    names = [one.name for one in found.question.space.parameters]
+    names = [parameter.name for parameter in found.question.space.parameters]
     shares = {(goal, name): share for goal, name, share in frame.iter_rows()}
     columns = [
         Column(

@@ -136,7 +136,7 @@ class View:
             # A long run is drawn more coarsely, so it needs no more memory. Maxima remain visible.
             self.snapshots = self.snapshots[1::2]
             self.queues = {
-                one: [*map(max, packets[::2], packets[1::2])] for one, packets in self.queues.items()
+                queue: [*map(max, packets[::2], packets[1::2])] for queue, packets in self.queues.items()
             }
 
     def next_port(self) -> None:
@@ -160,15 +160,18 @@ class View:
         return Group(head, self._queues(width, room), classes, *foot)
 
     def _longest(self) -> int:
-        names = [*(" ".join(one) for one in self._busy(len(self.queues))), *self.snapshots[-1].received_bytes]
+        names = [
+            *(" ".join(queue) for queue in self._busy(len(self.queues))),
+            *self.snapshots[-1].received_bytes,
+        ]
         return max((len(name) for name in names), default=0)
 
     def _busy(self, most: int) -> list[tuple[str, str]]:
         """Return the longest queues in the scenario's order; empty queues only if all were empty."""
-        chosen = {one: packets for one, packets in self.queues.items() if self.port in (None, one[0])}
-        peaks = {one: max(packets) for one, packets in chosen.items()}
-        kept = sorted(peaks, key=lambda one: -peaks[one])[:most]
-        return [one for one in chosen if one in kept and (peaks[one] or not any(peaks.values()))]
+        chosen = {queue: packets for queue, packets in self.queues.items() if self.port in (None, queue[0])}
+        peaks = {queue: max(packets) for queue, packets in chosen.items()}
+        kept = sorted(peaks, key=lambda queue: -peaks[queue])[:most]
+        return [queue for queue in chosen if queue in kept and (peaks[queue] or not any(peaks.values()))]
 
     def _queues(self, width: int, most: int) -> Table:
         table = _table()
