@@ -55,8 +55,8 @@ class Namespace:
         quiet = "echo 1 > /proc/sys/net/ipv6/conf/all/disable_ipv6; echo; exec sleep infinity"
         self._holder = subprocess.Popen(["unshare", "--net", "sh", "-c", quiet], stdout=subprocess.PIPE)
         assert self._holder.stdout is not None
-        with self._holder.stdout as said:
-            said.readline()
+        with self._holder.stdout as output:
+            output.readline()
         self.pid = self._holder.pid
 
     def end(self) -> None:
@@ -245,6 +245,6 @@ def listening(
 
 def heard(listener: subprocess.Popen[str]) -> list[tuple[float, bytes, int | None]]:
     """Return the frames that arrived: seconds, frame, and the tag that the kernel has removed."""
-    said, _ = listener.communicate(timeout=90)
-    rows = [line.split(" ") for line in said.splitlines()]
+    output, _ = listener.communicate(timeout=90)
+    rows = [line.split(" ") for line in output.splitlines()]
     return [(float(at), bytes.fromhex(frame), int(tag) if tag else None) for at, frame, tag in rows]

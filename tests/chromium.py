@@ -85,7 +85,9 @@ def opened_in(
         page = context.new_page()
         page.set_default_timeout(patience_s * 1000)
         seen = Seen(page)
-        page.on("console", lambda said: seen.errors.append(said.text) if said.type != "log" else None)
+        page.on(
+            "console", lambda message: seen.errors.append(message.text) if message.type != "log" else None
+        )
         page.on("pageerror", lambda error: seen.errors.append(str(error)))
         page.on("request", lambda request: seen.requests.append(request.url))
         page.goto(address)
@@ -116,9 +118,9 @@ def serious_barriers(page: Any) -> list[tuple[str, list[str]]]:
     page.evaluate(_AXE.read_text(encoding="utf-8"))
     found = page.evaluate("async () => (await axe.run()).violations")
     return [
-        (one["id"], [node["html"][:90] for node in one["nodes"]])
-        for one in found
-        if one["impact"] in ("serious", "critical")
+        (violation["id"], [node["html"][:90] for node in violation["nodes"]])
+        for violation in found
+        if violation["impact"] in ("serious", "critical")
     ]
 
 

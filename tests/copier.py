@@ -40,10 +40,10 @@ def main(seen: Path, *ways: str) -> None:
         opened = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
         opened.bind((device, 0))
         sockets[opened] = bytes.fromhex(mac.replace(":", ""))
-    one, other = sockets
+    first, other = sockets
     with seen.open("w", buffering=1) as log:
         while True:
-            ready, _, _ = select.select([sys.stdin, one, other], [], [])
+            ready, _, _ = select.select([sys.stdin, first, other], [], [])
             if sys.stdin in ready:
                 return
             for arrived in ready:
@@ -51,7 +51,7 @@ def main(seen: Path, *ways: str) -> None:
                 if kind == PACKET_OUTGOING:
                     continue
                 log.write(f"{len(frame)}{' wrong checksum' if wrong_checksum(frame) else ''}\n")
-                leaving = other if arrived is one else one
+                leaving = other if arrived is first else first
                 leaving.send(sockets[leaving] + frame[6:])
 
 

@@ -140,7 +140,9 @@ class Disk:
         """Change names, all in one folder, in one step."""
         places = [self._above(change.paths[index]) for index in names]
         folder = places[0][0]
-        assert all(one is folder for one, _ in places), "names in two folders are not changed in one step"
+        assert all(parent is folder for parent, _ in places), (
+            "names in two folders are not changed in one step"
+        )
         after = dict(folder.now)
         for (_, name), number in zip(places, names.values(), strict=True):
             if number is None:
@@ -164,7 +166,9 @@ class Disk:
 
     def _in_one_order(self) -> list[dict[int, int]]:
         lines = sorted({line for folder in self._folders.values() for line in folder.ended})
-        certain = max((one.ended[one.kept - 1] for one in self._folders.values() if one.kept), default=-1)
+        certain = max(
+            (folder.ended[folder.kept - 1] for folder in self._folders.values() if folder.kept), default=-1
+        )
         return [
             {number: bisect_left(folder.ended, line) for number, folder in self._folders.items()}
             for line in [*(line for line in lines if line > certain), lines[-1] + 1 if lines else 0]

@@ -49,7 +49,7 @@ class Faulty:
         """Run a command; call number `at` fails with the error `value`, or meets the signal `value`."""
         log = self._forks.base / "log"
         ended = self._forks.run(folder, line.split(), fault=[at, action, value], log=str(log))
-        calls = (one.split(" ", 2) for one in log.read_text().splitlines())
+        calls = (row.split(" ", 2) for row in log.read_text().splitlines())
         return Ended(
             ended.code,
             ended.said,

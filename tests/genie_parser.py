@@ -40,8 +40,8 @@ class Or:
 class ListOf:
     """A list of values of one type."""
 
-    def __init__(self, of: Anything) -> None:
-        self.of = of
+    def __init__(self, schema: Anything) -> None:
+        self.of = schema
 
 
 class Schema:
@@ -108,8 +108,8 @@ def check(schema: Anything, value: object, path: str) -> None:
         schema.accept(value)
     elif isinstance(schema, ListOf):
         assert isinstance(value, list), path
-        for one in value:
-            check(schema.of, one, path)
+        for item in value:
+            check(schema.of, item, path)
     else:
         assert isinstance(value, schema), f"{path}: {value!r}"
 

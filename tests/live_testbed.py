@@ -31,9 +31,9 @@ needs_rights = pytest.mark.skipif(
 own_run = pytest.mark.usefixtures("run_folder_of_its_own")
 
 
-def two_hosts(one: str = "10.0.0.1", other: str = "10.0.0.2") -> Network:
+def two_hosts(left: str = "10.0.0.1", other: str = "10.0.0.2") -> Network:
     return network(
-        {"left": one, "right": other},
+        {"left": left, "right": other},
         ["router"],
         [(("left", "router"), ("router", "left")), (("router", "right"), ("right", "router"))],
     )

@@ -72,18 +72,18 @@ def _token(text: str, draw: random.Random) -> str:
     found = list(re.finditer(r"[\w./-]+", text))
     if not found:
         return draw.choice(_PIECES)
-    one = draw.choice(found)
-    return text[: one.start()] + draw.choice(_PIECES) + text[one.end() :]
+    match = draw.choice(found)
+    return text[: match.start()] + draw.choice(_PIECES) + text[match.end() :]
 
 
 def _number(text: str, draw: random.Random) -> str:
     found = list(re.finditer(r"\d+", text))
     if not found:
         return text
-    one = draw.choice(found)
-    number = int(one[0][:30])
+    match = draw.choice(found)
+    number = int(match[0][:30])
     other = draw.choice([number * 1000, number * 10**9, -number, number + 1, 0, 2**64, number // 2])
-    return text[: one.start()] + str(other) + text[one.end() :]
+    return text[: match.start()] + str(other) + text[match.end() :]
 
 
 def _lines(text: str, draw: random.Random) -> str:

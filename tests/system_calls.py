@@ -57,7 +57,7 @@ class Recorded:
 
 def record(line: Sequence[str], folder: Path, log: Path, *inject: str) -> Recorded:
     """Run a command in a folder and return all changes in it; `inject` are faults in strace's syntax."""
-    faults = [option for one in inject for option in ("-e", f"inject={one}")]
+    faults = [option for fault in inject for option in ("-e", f"inject={fault}")]
     ended = subprocess.run(
         ["strace", "-f", "-y", "-xx", "-s", "100000000", "-o", log, "-e", f"trace={_TRACED}", *faults, *line],
         cwd=folder,
@@ -90,8 +90,8 @@ def _calls(lines: Iterator[str]) -> Iterator[tuple[re.Match[str], int, int]]:
 def _changes(calls: Iterator[tuple[re.Match[str], int, int]], folder: Path) -> Iterator[Change]:
     for call, begun, ended in calls:
         if int(call["result"]) >= 0:
-            for one in _change(call, folder):
-                yield replace(one, begun=begun, ended=ended)
+            for change in _change(call, folder):
+                yield replace(change, begun=begun, ended=ended)
 
 
 def _change(call: re.Match[str], folder: Path) -> Iterator[Change]:
@@ -100,7 +100,7 @@ def _change(call: re.Match[str], folder: Path) -> Iterator[Change]:
     changed = _inside(_bytes(descriptor[1]), folder) if descriptor else None
     # Written bytes may resemble names.
     paths = [] if descriptor and '"' in given and "write" in name else _paths(given, folder)
-    names = [one for one in (_inside(path, folder) for path in paths) if one]
+    names = [inner for inner in (_inside(path, folder) for path in paths) if inner]
     match name:
         case "open" | "openat" | "creat":
             # A file without a name is invisible.

@@ -61,19 +61,20 @@ class Language:
         packet = f"udp 10.0.0.2:40000 > 203.0.113.2:{port} dscp {dscp} len 500"
         paths = traced(file, at=self.choices.get("at"), out=self.choices.get("out")).answer(packet)["paths"]
         run = self._counted(folder, dscp, port)
-        told = f"trial {trial}: {packet}\n{text}"
+        details = f"trial {trial}: {packet}\n{text}"
         for key, found in run.items():
             possible = set().union(*(named_by(path)[key] for path in paths))
-            assert found <= possible, f"{key}: the run counts {found - possible}\n{told}"
+            assert found <= possible, f"{key}: the run counts {found - possible}\n{details}"
         for path in filter(occurs, paths):
             for key, named in named_by(path).items():
-                assert named <= run[key], f"{key}: the run counts none of {named - run[key]}\n{told}"
+                assert named <= run[key], f"{key}: the run counts none of {named - run[key]}\n{details}"
         return bool(run["drops"])
 
     def _counted(self, folder: Path, dscp: str, port: int) -> dict[str, set[Any]]:
         """Return the stages, queues and codepoints of a run, and whether a conditioner drops."""
         stages = "\n".join(
-            f"      - {{name: {one}, match: {{dscp: {one}}}, actions: [transmit]}}" for one in every()
+            f"      - {{name: {codepoint}, match: {{dscp: {codepoint}}}, actions: [transmit]}}"
+            for codepoint in every()
         )
         text = SCENARIO.replace("DSCP", dscp).replace("PORT", str(port)).replace("STAGES", stages)
         text = text.replace("ARRIVES", self.arrives).replace("LEAVES", self.leaves).replace("FILE", self.file)
@@ -102,11 +103,11 @@ def every() -> list[str]:
 
 def named_by(path: dict[str, Any]) -> dict[str, set[Any]]:
     """Return the stages, queues and codepoints of a path of `trace`, and whether it drops."""
-    conditioners = [one for one in path["stages"] if one["stage"] == "conditioner"]
+    conditioners = [stage for stage in path["stages"] if stage["stage"] == "conditioner"]
     words = path["packet"].split()
     is_queued = path["end"] == "queued"
     return {
-        "stages": {(one["side"], one["name"]) for one in conditioners},
+        "stages": {(stage["side"], stage["name"]) for stage in conditioners},
         "queues": {path["queue"]} if is_queued else set(),
         "codepoints": {words[words.index("dscp") + 1]} if is_queued else set(),
         "drops": {True} if path["end"] == "dropped" else set(),
@@ -119,7 +120,7 @@ def occurs(path: dict[str, Any]) -> bool:
     Every meter has tokens for the first packets. A slow meter then has none: its later packets
     exceed, if no other slow meter meters the same packets.
     """
-    colors = [(one["color"], is_slow(one)) for one in path["stages"] if one.get("color") is not None]
+    colors = [(stage["color"], is_slow(stage)) for stage in path["stages"] if stage.get("color") is not None]
     if all(color == "green" for color, _ in colors):
         return True
     return sum(slow for _, slow in colors) == 1 and all(slow or color == "green" for color, slow in colors)

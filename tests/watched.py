@@ -115,4 +115,4 @@ def counters(page: Any) -> dict[str, list[int]]:
     """The rows of the table of counters."""
     rows = page.locator("#counters tr").all()[1:]
     cells = [row.locator("th, td").all_inner_texts() for row in rows]
-    return {name: [int(one.replace(",", "")) for one in numbers] for name, *numbers in cells}
+    return {name: [int(number.replace(",", "")) for number in numbers] for name, *numbers in cells}

@@ -87,54 +87,54 @@ def lay_out(folder: Path, writing: Writing, runs: Path) -> None:
     for seed in (1, 2):
         (folder / f"overload-{seed}.yaml").write_text(SCENARIO.replace("Overload", f"Overload {seed}"))
     (folder / "overload.yaml").write_text(SCENARIO)
-    for one in writing.needs:
-        shutil.copytree(runs / one, folder / one)
+    for name in writing.needs:
+        shutil.copytree(runs / name, folder / name)
 
 
 def trees(folder: Path, writing: Writing) -> dict[str, Tree]:
     """The current content of each target of a command."""
-    return {one: tree(folder / one) for one in writing.targets}
+    return {target: tree(folder / target) for target in writing.targets}
 
 
 def untrue(
-    code: int, said: str, old: Mapping[str, Tree], new: Mapping[str, Tree], found: Mapping[str, Tree]
+    code: int, output: str, old: Mapping[str, Tree], new: Mapping[str, Tree], found: Mapping[str, Tree]
 ) -> Iterator[str]:
     """Generate the violated guarantees of a disturbed command, which ended with `code`.
 
     `old` is the content of its targets before, `new` that after an undisturbed run, `found` the current one.
     """
-    for one, there in found.items():
-        if there not in (old[one], new[one]):
-            yield f"{one} is neither the earlier result nor the new one"
-    yield from _ill_said(code, said)
+    for target, there in found.items():
+        if there not in (old[target], new[target]):
+            yield f"{target} is neither the earlier result nor the new one"
+    yield from _ill_said(code, output)
     if code == 0 and found != new:
         yield "done, and not everything is in place"
-    if "nothing was written" in said and found != old:
+    if "nothing was written" in output and found != old:
         yield "something was written"
-    for one in old:
-        if f"`{one}`" in said.partition("written before: ")[2] and found[one] != new[one]:
-            yield f"{one} was not written"
+    for target in old:
+        if f"`{target}`" in output.partition("written before: ")[2] and found[target] != new[target]:
+            yield f"{target} was not written"
 
 
 def untrue_of_growing(
-    code: int, said: str, folder: Path, writing: Writing, new: Mapping[str, Tree]
+    code: int, output: str, folder: Path, writing: Writing, new: Mapping[str, Tree]
 ) -> Iterator[str]:
     """Generate the violated guarantees of a disturbed command whose folder grows. `new` is the content of its
     targets once it is complete.
     """
-    yield from _ill_said(code, said)
+    yield from _ill_said(code, output)
     if code == 0 and trees(folder, writing) != new:
         yield "done, and not everything is in place"
-    for one in writing.targets:
-        if (folder / one).exists():
+    for target in writing.targets:
+        if (folder / target).exists():
             try:
-                Saved.open(folder / one)
+                Saved.open(folder / target)
             except UnreadableFileError as error:
-                yield f"{one} cannot be read: {error}"
+                yield f"{target} cannot be read: {error}"
 
 
-def _ill_said(code: int, said: str) -> Iterator[str]:
-    if re.search("internal error|Traceback|Panic|panicked|Exception ignored", said):
+def _ill_said(code: int, output: str) -> Iterator[str]:
+    if re.search("internal error|Traceback|Panic|panicked|Exception ignored", output):
         yield "what it says is for its developers"
-    if code > 0 and not re.search(r"^(error|interrupted|terminated): ", said, re.MULTILINE):
+    if code > 0 and not re.search(r"^(error|interrupted|terminated): ", output, re.MULTILINE):
         yield "no message"

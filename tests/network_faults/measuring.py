@@ -37,7 +37,7 @@ def findings(folder: Path, files: dict[str, str]) -> dict[str, list[Finding]]:
 
 def messages(found: dict[str, list[Finding]]) -> set[tuple[str, str, str]]:
     """Return findings without their lines, because lines move."""
-    return {(file, one.rule, one.message) for file, several in found.items() for one in several}
+    return {(file, finding.rule, finding.message) for file, several in found.items() for finding in several}
 
 
 def new_findings(
@@ -45,21 +45,21 @@ def new_findings(
 ) -> list[tuple[str, Finding]]:
     """Return the findings that the healthy network does not have, with their file."""
     return [
-        (file, one)
+        (file, finding)
         for file, several in found.items()
-        for one in several
-        if (file, one.rule, one.message) not in healthy
+        for finding in several
+        if (file, finding.rule, finding.message) not in healthy
     ]
 
 
 def is_named(planted: Planted, new: list[tuple[str, Finding]]) -> bool:
     """Return whether a finding names the line of the fault."""
-    return (planted.file, planted.line) in {(file, one.line) for file, one in new}
+    return (planted.file, planted.line) in {(file, finding.line) for file, finding in new}
 
 
 def is_at_other_end(planted: Planted, new: list[tuple[str, Finding]]) -> bool:
     """Return whether a finding names one of the other lines of the fault."""
-    return not {(file, one.line) for file, one in new}.isdisjoint(planted.also)
+    return not {(file, finding.line) for file, finding in new}.isdisjoint(planted.also)
 
 
 def main() -> None:
@@ -86,7 +86,7 @@ def main() -> None:
         for change in harmless():
             planted = plant(change, texts[change.network])
             new = new_findings(findings(place / change.network, planted.files), healthy[change.network])
-            alarms += any(one.severity != "note" for _, one in new)
+            alarms += any(finding.severity != "note" for _, finding in new)
     for kind, count in sorted(total.items()):
         line = f"{kind}: {named[kind]} of {count} named, {ends[kind]} at either end, {found[kind]} found"
         sys.stdout.write(line + "\n")

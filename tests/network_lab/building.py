@@ -181,9 +181,9 @@ class Lab:
 
     def _cable(self, near: End, far: End) -> None:
         """Connect two ends, with a bridge in front of each that has an input policy."""
-        (one, one_device), (other, other_device) = (self._conditioned(end) for end in (near, far))
-        one.cable(one_device, other, other_device)
-        for node, device in ((one, one_device), (other, other_device)):
+        (one_node, one_device), (other, other_device) = (self._conditioned(end) for end in (near, far))
+        one_node.cable(one_device, other, other_device)
+        for node, device in ((one_node, one_device), (other, other_device)):
             _without_offloads(node, device)
         for end in (near, far):
             end.node.run("ip", "address", "add", end.address, "dev", end.device)
@@ -212,8 +212,8 @@ class Lab:
 
     def _add_routes(self) -> None:
         """Add to each router the routes that packets between sites use in a walk."""
-        for one, other in permutations(self.sites.values(), 2):
-            walk = self.network.walk(packet_between(one["address"], other["address"], "udp"))
+        for site, other in permutations(self.sites.values(), 2):
+            walk = self.network.walk(packet_between(site["address"], other["address"], "udp"))
             for path in walk["paths"]:
                 for hop in path["hops"]:
                     for stage in hop["stages"]:
