@@ -20,7 +20,7 @@ PACKET = "udp 10.20.0.5:20000 > 192.168.1.1:16384 dscp ef len 200"
 def _closed(schema: Any) -> Any:
     """Return a schema that refuses keys that it does not name."""
     if isinstance(schema, list):
-        return [_closed(one) for one in schema]
+        return [_closed(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
     made = {key: _closed(value) for key, value in schema.items()}
@@ -31,7 +31,9 @@ def faults(name: str, document: Any) -> list[str]:
     """Return the faults of a document, the deepest first."""
     validator = jsonschema.Draft202012Validator(_closed(json_schema(name)))
     found = [inner for error in validator.iter_errors(document) for inner in (error.context or [error])]
-    return [f"{error.json_path}: {error.message}" for error in sorted(found, key=lambda one: -len(one.path))]
+    return [
+        f"{error.json_path}: {error.message}" for error in sorted(found, key=lambda fault: -len(fault.path))
+    ]
 
 
 @pytest.fixture
@@ -58,8 +60,8 @@ def test_the_schema_files_match_the_module(perhop: Command) -> None:
 def test_a_key_without_a_shape_is_detected() -> None:
     document = {"schema_version": 1, "settings": None, "files": []}
     assert faults("check", document) == []
-    assert any("'more' was unexpected" in one for one in faults("check", {**document, "more": 1}))
-    assert any("'schema_version' is a required" in one for one in faults("check", {"files": []}))
+    assert any("'more' was unexpected" in fault for fault in faults("check", {**document, "more": 1}))
+    assert any("'schema_version' is a required" in fault for fault in faults("check", {"files": []}))
 
 
 @pytest.mark.parametrize("file", ["*.cfg", "../../vectors/tc/*", "../../examples/*.perhop.yaml"])

@@ -67,8 +67,8 @@ def test_every_table_is_printed_and_in_the_report(
     ended = perhop("report", saved["fq"], "-o", "report.html")
     assert ended.code == 0, ended.err
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    for one in APPLICATIONS:
-        assert one.title in page, one.title
+    for table in APPLICATIONS:
+        assert table.title in page, table.title
     assert "Page load time" in page
 
 
@@ -81,7 +81,7 @@ def test_page_loads_are_plotted(saved: dict[str, Path], perhop: Command, tmp_pat
 def test_runs_without_applications_have_no_application_tables(perhop: Command) -> None:
     ended = perhop("run", ROOT / "examples" / "drr.perhop.yaml", "--duration", "2s", "-o", "out", "--json")
     assert ended.code == 0, ended.err
-    assert not {one.key for one in APPLICATIONS} & set(ended.json())
+    assert not {table.key for table in APPLICATIONS} & set(ended.json())
     ended = perhop("plot", "page-load-cdf", "out")
     assert ended.code != 0
     assert "no page was loaded" in ended.err
@@ -91,7 +91,7 @@ def test_mistakes_are_named_with_their_line(perhop: Command, tmp_path: Path) -> 
     text = EXAMPLE.read_text(encoding="utf-8").replace("connections: 4", "connections: 0")
     (tmp_path / "wrong.perhop.yaml").write_text(text, encoding="utf-8")
     ended = perhop("check", "wrong.perhop.yaml")
-    line = next(number for number, one in enumerate(text.splitlines(), 1) if "connections: 0" in one)
+    line = next(number for number, content in enumerate(text.splitlines(), 1) if "connections: 0" in content)
     assert ended.code != 0
     assert f"wrong.perhop.yaml:{line}" in ended.err + ended.out
     assert "from 1 to 1000" in ended.err + ended.out

@@ -27,7 +27,7 @@ def judged(results: perhop.Results, *given: str) -> list[assertions.Judged]:
 
 
 def mean(results: perhop.Results, name: str, column: str) -> float:
-    (group,) = (one for one in results.summary["classes"] if one["class"] == name)
+    (group,) = (row for row in results.summary["classes"] if row["class"] == name)
     return float(group[column]["mean"])
 
 
@@ -53,9 +53,9 @@ def test_every_column_of_a_summary_is_a_quantity_with_its_unit(results: perhop.R
 )
 def test_a_quantity_names_its_column(results: perhop.Results, quantity: str, column: str) -> None:
     unit = {"s": "s", "b/s": "b/s"}.get(units()[quantity], "")
-    (one,) = judged(results, f"business.{quantity} >= 0{unit}")
-    assert one.measured is not None
-    assert one.measured.mean == mean(results, "business", column)
+    (assertion,) = judged(results, f"business.{quantity} >= 0{unit}")
+    assert assertion.measured is not None
+    assert assertion.measured.mean == mean(results, "business", column)
 
 
 @pytest.mark.parametrize(
@@ -84,15 +84,15 @@ def test_a_loss_is_a_ratio_or_percent(text: str, percent: float) -> None:
 def test_each_operator_compares_with_the_mean(results: perhop.Results, sign: str) -> None:
     exact = mean(results, "voice", "offered_packets")
     for value in (exact - 1.0, exact, exact + 1.0):
-        (one,) = judged(results, f"voice.offered {sign} {value!r}")
-        assert one.passed is eval(f"{exact!r} {sign} {value!r}")
+        (assertion,) = judged(results, f"voice.offered {sign} {value!r}")
+        assert assertion.passed is eval(f"{exact!r} {sign} {value!r}")
 
 
 def test_a_star_matches_each_class(results: perhop.Results) -> None:
     found = judged(results, "*.loss <= 1%")
-    assert [one.name for one in found] == [one["class"] for one in results.summary["classes"]]
+    assert [assertion.name for assertion in found] == [row["class"] for row in results.summary["classes"]]
     assert found[0].text == "voice.loss <= 1%"
-    assert {one.passed for one in found} == {True, False}
+    assert {assertion.passed for assertion in found} == {True, False}
 
 
 def test_a_name_may_hold_spaces_dots_and_quotes_around_it(results: perhop.Results) -> None:
@@ -101,20 +101,20 @@ def test_a_name_may_hold_spaces_dots_and_quotes_around_it(results: perhop.Result
 
 
 def test_an_interval_around_the_bound_is_uncertain(results: perhop.Results) -> None:
-    (group,) = (one for one in results.summary["classes"] if one["class"] == "class-default")
+    (group,) = (row for row in results.summary["classes"] if row["class"] == "class-default")
     low, high = group["delay_mean_s"]["ci95"]
     middle = group["delay_mean_s"]["mean"]
-    bounds = [f"{1e9 * one:.0f}ns" for one in (middle + 1e-9, 2 * high - low)]
-    near, far = judged(results, *(f"class-default.delay_mean <= {one}" for one in bounds))
+    bounds = [f"{1e9 * bound_s:.0f}ns" for bound_s in (middle + 1e-9, 2 * high - low)]
+    near, far = judged(results, *(f"class-default.delay_mean <= {bound}" for bound in bounds))
     assert (near.passed, near.uncertain) == (True, True)
     assert (far.passed, far.uncertain) == (True, False)
 
 
 def test_an_unmeasured_quantity_fails_the_assertion(results: perhop.Results) -> None:
     for text, why in (("voice.goodput > 0", "no TCP"), ("voice.completion_p95 > 0", "no TCP")):
-        (one,) = judged(results, text)
-        assert (one.passed, one.measured) == (False, None)
-        assert why in one.why
+        (assertion,) = judged(results, text)
+        assert (assertion.passed, assertion.measured) == (False, None)
+        assert why in assertion.why
 
 
 @pytest.mark.parametrize(
@@ -169,11 +169,11 @@ def test_results_are_written_if_an_assertion_fails(perhop: Command, scenario: Pa
 def test_json_has_the_assertions(perhop: Command, scenario: Path) -> None:
     ended = perhop("run", scenario, "--json", "--assert", "random.loss < 0.01", "--replications", "2")
     assert ended.code == 4
-    (one,) = ended.json()["assertions"]
-    assert (one["class"], one["quantity"], one["operator"]) == ("random", "loss", "<")
-    assert (one["bound"], one["unit"], one["passed"]) == (1.0, "%", False)
-    assert one["measured"]["mean"] > 1.0
-    assert len(one["measured"]["ci95"]) == 2
+    (assertion,) = ended.json()["assertions"]
+    assert (assertion["class"], assertion["quantity"], assertion["operator"]) == ("random", "loss", "<")
+    assert (assertion["bound"], assertion["unit"], assertion["passed"]) == (1.0, "%", False)
+    assert assertion["measured"]["mean"] > 1.0
+    assert len(assertion["measured"]["ci95"]) == 2
 
 
 def test_a_file_contains_several_assertions(perhop: Command, scenario: Path, tmp_path: Path) -> None:
@@ -226,7 +226,7 @@ def test_assertions_need_no_polars() -> None:
         "2s",
     ]
     ended = subprocess.run([sys.executable, *line], capture_output=True, text=True, check=True)
-    loaded = {one.rpartition("|")[2].strip() for one in ended.stderr.splitlines()}
+    loaded = {row.rpartition("|")[2].strip() for row in ended.stderr.splitlines()}
     assert "perhop.verdicts" in loaded
     assert "polars" not in loaded
 

@@ -143,10 +143,10 @@ def test_a_closed_pipe(scenario: Path, arguments: list[str]) -> None:
 def test_unwritable_standard_output_is_reported_in_one_line(scenario: Path, arguments: str) -> None:
     """The output is a full disk or closed; short output is written at the end, long output earlier."""
     command = " ".join(command_line(arguments.format(scenario=scenario).split()))
-    for redirection, said in (("> /dev/full", "No space left on device"), (">&-", "Bad file descriptor")):
+    for redirection, reason in (("> /dev/full", "No space left on device"), (">&-", "Bad file descriptor")):
         line = ["bash", "-c", f"{command} {redirection}"]
         ended = subprocess.run(line, capture_output=True, text=True, check=False)
-        assert (ended.returncode, ended.stderr) == (74, f"error: standard output: {said}\n")
+        assert (ended.returncode, ended.stderr) == (74, f"error: standard output: {reason}\n")
         assert leftovers(scenario.parent) == []
 
 
@@ -270,7 +270,7 @@ def test_more_hops_than_the_hop_limit_are_an_error_of_check(tmp_path: Path, perh
         "duration": "1s",
         "hosts": {"a": {}, "b": {}},
         "routers": {name: {} for name in names[1:-1]},
-        "links": [{"between": [one, other], "rate": "1Mb/s"} for one, other in pairwise(names)],
+        "links": [{"between": [node, other], "rate": "1Mb/s"} for node, other in pairwise(names)],
         "traffic": [
             {
                 "name": "one",

@@ -69,7 +69,7 @@ def file(tmp_path: Path) -> Path:
 
 def test_voice_waits_for_one_packet(perhop: Command, file: Path) -> None:
     found = perhop("bounds", file, "--json").json()
-    at = {(one["port"], one["queue"]): one for one in found["queues"]}
+    at = {(queue["port"], queue["queue"]): queue for queue in found["queues"]}
     voice, rest = at["R1->R2", "voice"], at["R1->R2", "rest"]
     # A packet waits for one packet of 1500 bytes on the wire and for its own 200 bytes. The same holds at the
     # host's port, whose link is fast. A second packet of voice may therefore follow the first 0.12 ms earlier
@@ -81,12 +81,12 @@ def test_voice_waits_for_one_packet(perhop: Command, file: Path) -> None:
     assert rest["overflows"] and rest["backlog_packets"] == 40
     assert [step["rule"] for step in rest["rules"]] == ["priority", "queue-limit"]
     assert rest["delay_s"] > 41 * 1500 * 8e-6
-    assert {one["class"]: one["hops"] for one in found["classes"]} == {"voice": 3, "bulk": 3}
+    assert {row["class"]: row["hops"] for row in found["classes"]} == {"voice": 3, "bulk": 3}
 
 
 def test_simulated_delays_are_within_the_bound(perhop: Command, file: Path) -> None:
     found = perhop("bounds", file, "--simulate", "--json").json()
-    bounds = {(one["port"], one["queue"]): one for one in found["queues"]}
+    bounds = {(queue["port"], queue["queue"]): queue for queue in found["queues"]}
     assert len(found["simulated"]) == len(bounds) == 6 - 2
     for seen in found["simulated"]:
         bound = bounds[seen["port"], seen["queue"]]
@@ -94,7 +94,7 @@ def test_simulated_delays_are_within_the_bound(perhop: Command, file: Path) -> N
         assert seen["backlog_max_bytes"] <= bound["backlog_bytes"]
         assert seen["backlog_max_packets"] <= bound["backlog_packets"]
     # The queue of the rest was full.
-    assert max(one["backlog_max_packets"] for one in found["simulated"]) == 40
+    assert max(queue["backlog_max_packets"] for queue in found["simulated"]) == 40
 
 
 def test_tables_show_bounds_reasons_and_formulas(perhop: Command, file: Path) -> None:
@@ -110,8 +110,8 @@ def test_tables_show_bounds_reasons_and_formulas(perhop: Command, file: Path) ->
 
 def test_one_class(perhop: Command, file: Path) -> None:
     found = perhop("bounds", file, "--class", "voice", "--json").json()
-    assert [one["class"] for one in found["classes"]] == ["voice"]
-    assert ("R1->R2", "rest") not in {(one["port"], one["queue"]) for one in found["queues"]}
+    assert [row["class"] for row in found["classes"]] == ["voice"]
+    assert ("R1->R2", "rest") not in {(queue["port"], queue["queue"]) for queue in found["queues"]}
     ended = perhop("bounds", file, "--class", "video")
     assert ended.code == 2
     assert "there is no traffic class `video`" in ended.err and "voice, bulk" in ended.err
@@ -156,7 +156,7 @@ def test_a_run_next_to_its_bounds(perhop: Command, file: Path, tmp_path: Path) -
     ended = perhop("run", file, "--bounds", "-o", tmp_path / "run")
     assert ended.code == 0 and "Bounds from end to end" in ended.out
     found = perhop("run", file, "--bounds", "--json").json()["bounds"]
-    assert {one["class"] for one in found["classes"]} == {"voice", "bulk"}
+    assert {row["class"] for row in found["classes"]} == {"voice", "bulk"}
     assert perhop("report", tmp_path / "run", "-o", tmp_path / "report.html").code == 0
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "Bounds from end to end" in page and "delay simulated" in page
@@ -178,9 +178,9 @@ def _assert_kept(scenario: package.Scenario) -> None:
         ):
             assert limit is None or value <= limit, f"{at}: {bound} {most}"
     longest = longest_delays(scenario.run())
-    for one in bounds.classes:
-        delay = one["delay_s"]
-        assert delay is None or longest.get(one["class"], 0.0) <= delay, one
+    for row in bounds.classes:
+        delay = row["delay_s"]
+        assert delay is None or longest.get(row["class"], 0.0) <= delay, row
 
 
 @pytest.mark.parametrize("file", [*EXAMPLES, *STUDIES], ids=lambda file: file.name)
@@ -206,8 +206,8 @@ def test_a_router_configuration(perhop: Command) -> None:
     found = perhop("bounds", ROOT / "examples" / "router.cfg", "--simulate", "--json")
     assert found.code == 0, found.err
     document = found.json()
-    bounds = {(one["port"], one["queue"]): one for one in document["queues"]}
-    assert any(one["delay_s"] for one in bounds.values())
+    bounds = {(queue["port"], queue["queue"]): queue for queue in document["queues"]}
+    assert any(queue["delay_s"] for queue in bounds.values())
     for seen in document["simulated"]:
         delay = bounds[seen["port"], seen["queue"]]["delay_s"]
         assert delay is None or seen["delay_max_s"] <= delay

@@ -215,7 +215,7 @@ def test_every_framing_in_both_families(tmp_path: Path, framing: str, family: st
     for capture in captures:
         versions = fields_without_complaint(capture, "ipv6.version" if family == "IPv6" else "ip.version")
         assert versions.count(("6" if family == "IPv6" else "4",)) > 100
-    assert sum(one["dropped"] for one in results.captured) == results.flows["dropped_packets"].sum()
+    assert sum(row["dropped"] for row in results.captured) == results.flows["dropped_packets"].sum()
 
 
 @needs_tshark
@@ -257,9 +257,9 @@ def test_flows_of_several_entries_are_conversations_of_their_own(tmp_path: Path)
     access = tmp_path / "pcap" / "client--edge.pcapng"
     assert_no_complaint(access)
     forth = "ip.src < ip.dst"
-    datagrams = {one for one in fields(access, "udp.stream") if one[0]}
+    datagrams = {row for row in fields(access, "udp.stream") if row[0]}
     assert len(datagrams) == 3 + 2
-    assert len({one for one in fields(access, "tcp.stream") if one[0]}) == 2 + 2
+    assert len({row for row in fields(access, "tcp.stream") if row[0]}) == 2 + 2
     ports = set(fields(access, "udp.srcport", where=f"udp && {forth}"))
     assert ports == {(str(49152 + number),) for number in range(5)}
 
@@ -281,15 +281,18 @@ def test_the_same_run_gives_the_same_folder(scenario: Path, tmp_path: Path, perh
         assert "captured in" in ended.err
     assert files_in(tmp_path / "one") == files_in(tmp_path / "two")
     manifest = json.loads((tmp_path / "one" / "manifest.json").read_text())
-    assert [one["file"] for one in manifest["captures"]] == ["source--router.pcapng", "router--sink.pcapng"]
+    assert [capture["file"] for capture in manifest["captures"]] == [
+        "source--router.pcapng",
+        "router--sink.pcapng",
+    ]
     assert manifest["captures"][1]["dropped"] > 0
 
 
 def test_links_are_chosen_by_their_direction(scenario: Path, tmp_path: Path, perhop: Command) -> None:
     ended = perhop("run", scenario, "--pcap", "pcap", "--pcap-link", "router->sink", "-q")
     assert (ended.code, ended.err) == (0, "")
-    (one,) = json.loads((tmp_path / "pcap" / "manifest.json").read_text())["captures"]
-    assert (one["file"], one["interfaces"]) == ("router--sink.pcapng", ["router->sink"])
+    (capture,) = json.loads((tmp_path / "pcap" / "manifest.json").read_text())["captures"]
+    assert (capture["file"], capture["interfaces"]) == ("router--sink.pcapng", ["router->sink"])
     for links, words in (
         (["router->snik"], "there is no node `snik`"),
         (["source->sink"], "`source` has no port to `sink`"),

@@ -45,7 +45,7 @@ def test_tc_gets_rates_and_a_list_of_what_is_missing(policy: Path) -> None:
     # not borrow.
     converted = convert.convert(policy, to="tc", rate="10Mb/s")
     classes = [line.partition("htb ")[2].partition(" prio")[0] for line in converted.text.splitlines()]
-    assert [one for one in classes if one][2:] == [
+    assert [part for part in classes if part][2:] == [
         "rate 3000000bit ceil 3000000bit",
         "rate 4000000bit ceil 10000000bit",
         "rate 2500000bit ceil 10000000bit",
@@ -64,7 +64,7 @@ def test_allotments_are_guarantees() -> None:
     inner = {"scheduler": "cbq", "classes": [{"name": "b", "share": {"fraction": 0.2}}]}
     classes = [{"name": "a", "share": share}, {"name": "B", "share": {"fraction": 0.5}, "queueing": inner}]
     found = class_rates({"queueing": {"scheduler": "cbq", "classes": classes}}, 10e6)
-    assert {one["queue"]: one["promised_bps"] for one in found} == {"a": 3e6, "B/b": 2e6}
+    assert {row["queue"]: row["promised_bps"] for row in found} == {"a": 3e6, "B/b": 2e6}
     # The shares add up to more than the wire: each class gets its proportion of the wire.
     share["fraction"] = 1.0
     found = class_rates({"queueing": {"scheduler": "cbq", "classes": classes[:1] * 2}}, 10e6)

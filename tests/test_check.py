@@ -104,7 +104,7 @@ def test_sarif_has_rules_places_and_fixes(perhop: Command, router: Path) -> None
     for result in run["results"]:
         assert names[result["ruleIndex"]] == result["ruleId"]
         assert result["level"] in ("error", "warning", "note")
-    wred = next(one for one in run["results"] if one["ruleId"] == "wred-thresholds-crossed")
+    wred = next(finding for finding in run["results"] if finding["ruleId"] == "wred-thresholds-crossed")
     assert wred["locations"][0]["physicalLocation"]["region"] == {"startLine": 7}
     (change,) = wred["fixes"][0]["artifactChanges"]
     assert change["replacements"][0]["insertedContent"]["text"] == "  random-detect dscp 18 30 40 10"
@@ -144,8 +144,8 @@ def test_explain_prints_the_profile_of_a_platform(perhop: Command) -> None:
     found = perhop("explain", "--platform", "cisco-7200-pa-a3", "--json").json()
     assert found["platform"] == "cisco-7200-pa-a3"
     assert len(found["rules"]) == len(rows)
-    assert all(one["source"] and one["certainty"] for one in found["rules"])
-    queue = next(one["value"] for one in found["rules"] if one["rule"] == "class-queue-limit")
+    assert all(rule["source"] and rule["certainty"] for rule in found["rules"])
+    queue = next(rule["value"] for rule in found["rules"] if rule["rule"] == "class-queue-limit")
     assert queue == {"kind": "fixed", "packets": 64}
 
 
@@ -167,7 +167,7 @@ def test_policies_of_a_scenario_get_findings(perhop: Command, tmp_path: Path) ->
     assert ended.code == 0
     assert "class voice has priority without a limit" in ended.err
     found = perhop("check", file, "--json").json()["files"][0]
-    assert [one["rule"] for one in found["findings"]] == ["priority-unbounded"]
+    assert [finding["rule"] for finding in found["findings"]] == ["priority-unbounded"]
     assert found["findings"][0]["line"] == 6
     assert perhop("check", file, "--strict").code == 1
     file.write_text(
@@ -235,7 +235,7 @@ def test_later_fragments_are_traffic_without_ports(perhop: Command, tmp_path: Pa
     for mtu, expected in (("mtu: 1500B,", []), ("", ["class-without-traffic"])):
         scenario.write_text(text.replace("MTU", mtu))
         (found,) = json.loads(perhop("check", scenario, "--json").out)["files"]
-        named = [one["rule"] for one in found["findings"]]
+        named = [finding["rule"] for finding in found["findings"]]
         assert named == expected, mtu
 
 
@@ -253,7 +253,7 @@ def test_lines_of_a_trace_have_codepoints_of_their_own(perhop: Command, tmp_path
     )
     (tmp_path / "v.csv").write_text("time,size,dscp\n0.0,800,10\n")
     (found,) = json.loads(perhop("check", scenario, "--json").out)["files"]
-    idle = [one["message"] for one in found["findings"] if one["rule"] == "class-without-traffic"]
+    idle = [finding["message"] for finding in found["findings"] if finding["rule"] == "class-without-traffic"]
     assert len(idle) == 1
     assert "reaches class tcp, which" in idle[0], "a trace sends UDP"
 
@@ -278,16 +278,18 @@ def test_a_misspelled_command_of_ios_has_a_suggestion(
         before = "interface Serial0/1\n"
     router.write_text(f"{SWAPPED}{before}{line}\n")
     findings = perhop("check", router, "--json").json()["files"][0]["findings"]
-    (found,) = (one for one in findings if one["rule"] == "command-unknown")
+    (found,) = (finding for finding in findings if finding["rule"] == "command-unknown")
     assert (found["message"], found["remedy"]) == (f"`{line.strip()}`", meant)
 
 
 def test_a_known_first_word_is_not_suggested_for_itself(perhop: Command, router: Path) -> None:
     router.write_text(f"{SWAPPED}qos unheard-of\nqos police order parent-first\n")
     (found,) = perhop("check", router, "--json").json()["files"]
-    unknown = next(one for one in found["findings"] if one["rule"] == "command-unknown")
+    unknown = next(finding for finding in found["findings"] if finding["rule"] == "command-unknown")
     assert (unknown["message"], unknown.get("remedy")) == ("`qos unheard-of`", None)
-    order = next(one for one in found["findings"] if one["message"].startswith("`qos police order"))
+    order = next(
+        finding for finding in found["findings"] if finding["message"].startswith("`qos police order")
+    )
     assert order["rule"] == "command-not-modelled"
 
 

@@ -35,8 +35,8 @@ def rules(perhop: Command, tmp_path: Path, text: str, name: str = "r.cfg") -> di
     """Return the lines of each rule that `perhop check` reports for `text`."""
     (tmp_path / name).write_text(text)
     found: dict[str, list[int]] = {}
-    for one in perhop("check", name, "--json").json()["files"][0]["findings"]:
-        found.setdefault(one["rule"], []).append(one["line"])
+    for finding in perhop("check", name, "--json").json()["files"][0]["findings"]:
+        found.setdefault(finding["rule"], []).append(finding["line"])
     return found
 
 
@@ -210,7 +210,7 @@ def test_trace_shows_the_quantum(
     assert said in traced.out
     other = perhop("trace", "q.tc", "--packet", "udp 10.0.0.1:5000 > 10.1.0.11:5004", "--json").json()
     classes = other["packets"][0]["paths"][0]["stages"][-1]["classes"]
-    assert [one["name"] for one in classes if "turn" in one] == ["1:20"]
+    assert [row["name"] for row in classes if "turn" in row] == ["1:20"]
 
 
 def test_two_priority_classes_without_a_limit_are_one_finding(perhop: Command, tmp_path: Path) -> None:

@@ -70,17 +70,17 @@ def test_a_pattern_names_files(sites: Path, perhop: Command) -> None:
 
 def test_each_file_is_checked_once(sites: Path, perhop: Command) -> None:
     found = perhop("check", sites, sites / "a.cfg", f"{sites}/*.cfg", "--json").json()["files"]
-    assert [Path(one["file"]).name for one in found] == ["a.cfg", "b", "lab.perhop.yaml"]
+    assert [Path(report["file"]).name for report in found] == ["a.cfg", "b", "lab.perhop.yaml"]
 
 
 def test_order_and_content_do_not_depend_on_threads(sites: Path, perhop: Command) -> None:
     for number in range(30):
         (sites / f"{number:02}.cfg").write_text(GOOD if number % 3 else BAD)
     whole = perhop("check", sites, "--json").json()["files"]
-    assert [one["file"] for one in whole] == sorted(one["file"] for one in whole)
-    for one in whole:
-        (alone,) = perhop("check", one["file"], "--json").json()["files"]
-        assert alone == one
+    assert [report["file"] for report in whole] == sorted(report["file"] for report in whole)
+    for report in whole:
+        (alone,) = perhop("check", report["file"], "--json").json()["files"]
+        assert alone == report
 
 
 def test_reports_of_a_network_are_written_as_by_python(sites: Path, perhop: Command) -> None:
@@ -140,9 +140,9 @@ def test_the_least_severity_that_fails(sites: Path, perhop: Command) -> None:
 
 def test_selected_rules_only(sites: Path, perhop: Command) -> None:
     both = perhop("check", sites / "north" / "b", "--json").json()["files"][0]["findings"]
-    assert {one["rule"] for one in both} > {"class-map-undefined"}
+    assert {finding["rule"] for finding in both} > {"class-map-undefined"}
     only = perhop("check", sites / "north" / "b", "--json", "--select", "class-map-undefined")
-    assert {one["rule"] for one in only.json()["files"][0]["findings"]} == {"class-map-undefined"}
+    assert {finding["rule"] for finding in only.json()["files"][0]["findings"]} == {"class-map-undefined"}
     assert perhop("check", sites / "north" / "b", "--select", "queue-delay").code == 0
     assert perhop("check", sites / "a.cfg", "--select", "queue-dealy").code == 2
     (sites / "switch.cfg").write_text(SWITCH)
@@ -153,7 +153,7 @@ def test_selected_rules_only(sites: Path, perhop: Command) -> None:
 
 def test_concise_and_github_have_a_line_for_each_finding(sites: Path, perhop: Command) -> None:
     findings = perhop("check", sites, "--json").json()["files"]
-    number = sum(len(one["findings"]) for one in findings)
+    number = sum(len(report["findings"]) for report in findings)
     concise = perhop("check", sites, "--output-format", "concise").out.splitlines()
     assert len(concise) == number
     assert f"{sites}/north/b:5: error[class-map-undefined] class-map VOIC is not defined" in concise
@@ -172,13 +172,13 @@ def test_github_escapes_what_ends_a_property_or_a_command(tmp_path: Path, perhop
 
 def test_gitlab_has_one_fingerprint_for_each_finding(sites: Path, perhop: Command) -> None:
     report = json.loads(perhop("check", sites, "--output-format", "gitlab").out)
-    assert len({one["fingerprint"] for one in report}) == len(report) > 1
-    (error,) = (one for one in report if one["severity"] == "critical")
+    assert len({finding["fingerprint"] for finding in report}) == len(report) > 1
+    (error,) = (finding for finding in report if finding["severity"] == "critical")
     assert error["location"] == {"path": f"{sites}/north/b", "lines": {"begin": 5}}
     # A line above the finding moves it, but its fingerprint remains.
     (sites / "north" / "b").write_text("!\n" + BAD)
     again = json.loads(perhop("check", sites, "--output-format", "gitlab").out)
-    assert {one["fingerprint"] for one in again} == {one["fingerprint"] for one in report}
+    assert {finding["fingerprint"] for finding in again} == {finding["fingerprint"] for finding in report}
 
 
 def test_junit_fails_where_check_fails(sites: Path, perhop: Command) -> None:

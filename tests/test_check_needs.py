@@ -14,7 +14,11 @@ def found(perhop: Command, tmp_path: Path, text: str, rule: str) -> list[tuple[i
     """Return line and text of the findings of `rule` that `perhop check` reports for `text`."""
     (tmp_path / "given.cfg").write_text(text)
     findings = perhop("check", "given.cfg", "--json").json()["files"][0]["findings"]
-    return [(one["line"], f"{one['message']} ({one['remedy']})") for one in findings if one["rule"] == rule]
+    return [
+        (finding["line"], f"{finding['message']} ({finding['remedy']})")
+        for finding in findings
+        if finding["rule"] == rule
+    ]
 
 
 CAR = """\
@@ -52,9 +56,9 @@ def test_a_burst_too_small_for_tcp_names_the_designed_burst(
     perhop: Command, tmp_path: Path, form: str, small: str, large: str
 ) -> None:
     needed = design.policer("10Mb/s", rtt="100ms")["Bc"]
-    [(_, said)] = found(perhop, tmp_path, form.format(numbers=small), "police-burst-small")
-    assert "TCP with an RTT of 100 ms needs 125000 bytes" in said
-    assert f"{needed:.0f} bytes to reach it; see `perhop design policer`" in said
+    [(_, message)] = found(perhop, tmp_path, form.format(numbers=small), "police-burst-small")
+    assert "TCP with an RTT of 100 ms needs 125000 bytes" in message
+    assert f"{needed:.0f} bytes to reach it; see `perhop design policer`" in message
     assert f" {needed:,.0f} B" in perhop("design", "policer", "--rate", "10Mb/s", "--rtt", "100ms").out
     assert found(perhop, tmp_path, form.format(numbers=large), "police-burst-small") == []
 
@@ -71,8 +75,8 @@ def test_a_burst_too_small_for_tcp_names_the_designed_burst(
 def test_a_policer_that_passes_seconds_of_its_rate(
     perhop: Command, tmp_path: Path, form: str, large: str, usual: str
 ) -> None:
-    [(_, said)] = found(perhop, tmp_path, form.format(numbers=large), "police-burst-large")
-    assert "passes 400kB at once, 3.2 s of its rate 1Mb/s" in said
+    [(_, message)] = found(perhop, tmp_path, form.format(numbers=large), "police-burst-large")
+    assert "passes 400kB at once, 3.2 s of its rate 1Mb/s" in message
     assert found(perhop, tmp_path, form.format(numbers=usual), "police-burst-large") == []
 
 
@@ -122,7 +126,7 @@ def test_a_large_cburst_of_htb(
     perhop: Command, tmp_path: Path, outer: str, inner: str, line: int | None
 ) -> None:
     findings = found(perhop, tmp_path, HTB.format(outer=outer, inner=inner), "shape-burst-large")
-    assert [one for one, _ in findings] == ([] if line is None else [line])
+    assert [number for number, _ in findings] == ([] if line is None else [line])
 
 
 PRIORITY = """\
@@ -225,19 +229,19 @@ def test_the_rate_that_routing_needs(
 
 def test_routing_packets_in_class_default(perhop: Command, tmp_path: Path) -> None:
     text = COPP.format(entry="icmp any any", police=policed(8000), rest="drop") + OSPF
-    [(line, said)] = found(perhop, tmp_path, text, "control-plane-rate-low")
+    [(line, message)] = found(perhop, tmp_path, text, "control-plane-rate-low")
     assert line == 9
-    assert "class class-default drops packets of OSPF" in said
+    assert "class class-default drops packets of OSPF" in message
     without = COPP.format(entry="icmp any any", police=policed(8000), rest="drop")
     assert found(perhop, tmp_path, without, "control-plane-rate-low") == []
 
 
 def test_packets_per_second_of_the_control_plane(perhop: Command, tmp_path: Path) -> None:
     slow = "police rate 1 pps conform-action transmit exceed-action drop"
-    peers = "".join(f" neighbor 10.0.{one}.2 remote-as 64501\n" for one in range(2))
+    peers = "".join(f" neighbor 10.0.{number}.2 remote-as 64501\n" for number in range(2))
     text = COPP.format(entry="tcp any any eq bgp", police=slow, rest=FREE) + f"router bgp 64500\n{peers}"
-    [(_, said)] = found(perhop, tmp_path, text, "control-plane-rate-low")
-    assert "polices BGP to 1 packets/s, but the neighbors may need 2.0" in said
+    [(_, message)] = found(perhop, tmp_path, text, "control-plane-rate-low")
+    assert "polices BGP to 1 packets/s, but the neighbors may need 2.0" in message
     fast = text.replace("rate 1 pps", "rate 100 pps")
     assert found(perhop, tmp_path, fast, "control-plane-rate-low") == []
 

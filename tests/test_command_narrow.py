@@ -111,7 +111,7 @@ def assert_fits(shown: str, width: int = 80) -> list[str]:
         ("check", ROOT / "examples" / "uplink.tc"),
         ("trace", ROUTER, "--packet", "tcp 10.1.0.20:443 > 10.1.0.20:9 dscp af21 len 500"),
     ],
-    ids=lambda one: " ".join(Path(word).name for word in one[:2]),
+    ids=lambda arguments: " ".join(Path(word).name for word in arguments[:2]),
 )
 @pytest.mark.usefixtures("routers")
 def test_no_line_and_no_word_is_broken(

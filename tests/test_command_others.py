@@ -83,7 +83,7 @@ def test_init_writes_a_scenario_that_runs(perhop: Command, tmp_path: Path) -> No
     assert starter.read_text().startswith("# yaml-language-server: $schema=perhop.schema.json\n")
     assert json.loads((tmp_path / "perhop.schema.json").read_text()) == perhop("schema").json()
     assert perhop("check", "lab.perhop.yaml", "--strict").code == 0
-    classes = {one["class"]: one for one in perhop("run", "lab.perhop.yaml", "--json").json()["classes"]}
+    classes = {row["class"]: row for row in perhop("run", "lab.perhop.yaml", "--json").json()["classes"]}
     assert classes["voice"]["dropped_packets"]["mean"] == 0, "the story that the starter tells"
     assert classes["bulk"]["dropped_percent"]["mean"] > 10
     # One bulk packet of 1500 bytes may be on the wire: 6 ms at 2 Mb/s, behind 11 ms of propagation.
@@ -96,7 +96,7 @@ def test_the_first_change_that_the_starter_suggests(perhop: Command) -> None:
     set_fifo = ("--set", "policies.wan.queueing.scheduler=fifo")
     ended = perhop("run", "first.perhop.yaml", *set_fifo, "--json")
     assert ended.code == 0, ended.err
-    classes = {one["class"]: one for one in ended.json()["classes"]}
+    classes = {row["class"]: row for row in ended.json()["classes"]}
     voice, bulk = classes["voice"], classes["bulk"]
     assert voice["dropped_packets"]["mean"] == 0, "its own limit does not matter in the lesson"
     assert voice["delay_mean_s"]["mean"] == pytest.approx(bulk["delay_mean_s"]["mean"], rel=0.02)
@@ -112,13 +112,13 @@ def test_every_template_is_whole_and_tells_its_story(perhop: Command, template: 
     checked = perhop("check", "lab.perhop.yaml", "--strict")
     assert (checked.code, checked.out.count("note")) == (0, 0), checked.out
     found = perhop("run", "lab", "--json").json()
-    sent = {one["class"]: one["throughput_bps"]["mean"] for one in found["classes"]}
-    waits = {one["class"]: one["delay_mean_s"]["mean"] for one in found["classes"]}
-    lost = {one["class"]: one["dropped_packets"]["mean"] for one in found["classes"]}
+    sent = {row["class"]: row["throughput_bps"]["mean"] for row in found["classes"]}
+    waits = {row["class"]: row["delay_mean_s"]["mean"] for row in found["classes"]}
+    lost = {row["class"]: row["dropped_packets"]["mean"] for row in found["classes"]}
     drops = {
-        one["precedence"]: one["dropped_percent"]["mean"]
-        for one in found["ports"]
-        if one["port"] == "edge->core"
+        row["precedence"]: row["dropped_percent"]["mean"]
+        for row in found["ports"]
+        if row["port"] == "edge->core"
     }
     match template:
         case "classes":
@@ -136,7 +136,7 @@ def test_every_template_is_whole_and_tells_its_story(perhop: Command, template: 
         case "sqm":
             longer = "policies.up.queueing.classes.0.buffer={tail-drop: {limit: 250 packets}}"
             other = perhop("run", "lab", "--json", "--set", longer).json()["classes"]
-            unmanaged = {one["class"]: one["delay_mean_s"]["mean"] for one in other}
+            unmanaged = {row["class"]: row["delay_mean_s"]["mean"] for row in other}
             assert lost["call"] == 0 and waits["call"] < 0.018 and unmanaged["call"] > 0.1
         case "wred":
             assert drops[0] < 0.1 < drops[1], "what exceeds the profile is dropped first"
@@ -303,11 +303,11 @@ def options_of_every_command() -> Iterator[tuple[str, str, str]]:
 
     def of_group(group: App, words: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
         for name in [name for name in group if not name.startswith("-")]:
-            one = group[name]
-            if one.default_command is None:
-                yield from of_group(one, (*words, name))
-            elif one.show:
-                for argument in one.assemble_argument_collection(parse_docstring=True):
+            command = group[name]
+            if command.default_command is None:
+                yield from of_group(command, (*words, name))
+            elif command.show:
+                for argument in command.assemble_argument_collection(parse_docstring=True):
                     yield " ".join((*words, name)), argument.name, (argument.parameter.help or "").strip()
 
     yield from of_group(app, ())

@@ -68,7 +68,9 @@ def test_marked_packets_have_a_table(perhop: Command, scenario: Path) -> None:
     assert 0 < marked < sent
     assert percent == pytest.approx(100 * marked / sent, rel=1e-3)
     (row,) = (
-        one for one in perhop("run", file, *options, "--json").json()["ports"] if one["port"] == "edge->home"
+        port
+        for port in perhop("run", file, *options, "--json").json()["ports"]
+        if port["port"] == "edge->home"
     )
     assert (row["sent_packets"]["mean"], row["marked_packets"]["mean"]) == (sent, marked)
     # Events that did not occur have no table.
@@ -101,12 +103,12 @@ def test_json_is_one_document_and_agrees_with_itself(perhop: Command, scenario: 
     document = ended.json()
     assert document["schema_version"] == 1
     assert document["replications"] == 2
-    classes = {one["class"]: one for one in document["classes"]}
+    classes = {row["class"]: row for row in document["classes"]}
     assert set(classes) == {"steady", "random"}
-    for one in classes.values():
-        lost = one["dropped_packets"]["mean"] + one["in_network_packets"]["mean"]
-        assert one["offered_packets"]["mean"] == one["delivered_packets"]["mean"] + lost
-    throughput = sum(one["throughput_bps"]["mean"] for one in classes.values())
+    for row in classes.values():
+        lost = row["dropped_packets"]["mean"] + row["in_network_packets"]["mean"]
+        assert row["offered_packets"]["mean"] == row["delivered_packets"]["mean"] + lost
+    throughput = sum(row["throughput_bps"]["mean"] for row in classes.values())
     assert throughput == pytest.approx(2e6, rel=0.01), "a link of 2 Mb/s that is offered more is full"
 
 
@@ -120,7 +122,7 @@ def test_a_value_that_was_not_measured_is_null(perhop: Command, scenario: Path) 
 def test_set_seed_and_duration_reach_the_run(perhop: Command, scenario: Path) -> None:
     arguments = ("--set", "traffic.steady.count=2", "--seed", "7", "--duration", "3s", "--json")
     document = perhop("run", scenario, *arguments).json()
-    steady = next(one for one in document["classes"] if one["class"] == "steady")
+    steady = next(row for row in document["classes"] if row["class"] == "steady")
     assert steady["flows"]["mean"] == 2
     assert (document["seed"], document["duration_s"]) == (7, 3.0)
 

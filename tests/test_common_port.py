@@ -38,10 +38,10 @@ def findings(perhop: Command, tmp_path: Path, text: str) -> list[str]:
     file.write_text(text)
     files = perhop("check", file, "--json").json()["files"]
     return [
-        one["message"]
+        finding["message"]
         for found in files
-        for one in found["diagnostics"]
-        if one["rule"] == "shapers-above-port"
+        for finding in found["diagnostics"]
+        if finding["rule"] == "shapers-above-port"
     ]
 
 
@@ -84,7 +84,7 @@ interface Ethernet0/0
 
 def obtained(summary: dict[str, Any]) -> dict[str, float]:
     """Return the bits per second that each class of a run gets."""
-    return {one["class"]: one["throughput_bps"]["mean"] for one in summary["classes"]}
+    return {row["class"]: row["throughput_bps"]["mean"] for row in summary["classes"]}
 
 
 def test_a_run_of_the_whole_port_divides_its_rate_among_its_shapers(perhop: Command, tmp_path: Path) -> None:

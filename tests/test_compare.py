@@ -38,16 +38,16 @@ def row(first: list[float], second: list[float], tolerance: Tolerance | None = N
 def test_a_result_agrees_with_itself(results: Results) -> None:
     found = compare(results, results)
     assert found.rows and found.agrees
-    assert {one.verdict for one in found.rows} == {"agrees"}
-    assert all(one.difference == 0 for one in found.rows)
-    shares = [one for one in found.rows if one.quantity.key == "share_percent"]
-    assert sum(one.first.mean for one in shares) == pytest.approx(100)
+    assert {row.verdict for row in found.rows} == {"agrees"}
+    assert all(row.difference == 0 for row in found.rows)
+    shares = [row for row in found.rows if row.quantity.key == "share_percent"]
+    assert sum(row.first.mean for row in shares) == pytest.approx(100)
 
 
 def test_another_seed_is_within_random_variation(results: Results, overload: Path) -> None:
     found = compare(results, perhop.run(overload, replications=5, seed=7))
-    verdicts = [one.verdict for one in found.rows]
-    assert any(one.difference != 0 for one in found.rows)
+    verdicts = [row.verdict for row in found.rows]
+    assert any(row.difference != 0 for row in found.rows)
     # If the figures were independent, one in twenty would be outside; these figures depend on each other.
     assert verdicts.count("differs") <= len(verdicts) / 5
 
@@ -55,7 +55,7 @@ def test_another_seed_is_within_random_variation(results: Results, overload: Pat
 def test_another_rate_is_beyond_random_variation(results: Results, overload: Path) -> None:
     faster = perhop.run(overload, replications=5, set={"links.1.rate": "3Mb/s"})
     found = compare(results, faster)
-    rows = {(one.class_name, one.quantity.key): one for one in found.rows}
+    rows = {(row.class_name, row.quantity.key): row for row in found.rows}
     assert not found.agrees
     assert rows["random", "throughput_bps"].verdict == "differs"
     assert rows["random", "dropped_percent"].within is False
@@ -63,7 +63,7 @@ def test_another_rate_is_beyond_random_variation(results: Results, overload: Pat
 
 
 def test_causes_without_drops_have_no_row(results: Results) -> None:
-    causes = {one.quantity.key for one in compare(results, results).rows if "dropped_" in one.quantity.key}
+    causes = {row.quantity.key for row in compare(results, results).rows if "dropped_" in row.quantity.key}
     assert causes == {"dropped_percent", "dropped_queue_full_percent"}
 
 

@@ -65,11 +65,11 @@ def test_ios_to_ios_gives_the_same_policies(file: Path) -> None:
         return
     assert expected is None
     assert converted.remarks == ()
-    for one in source.attached:
+    for attachment in source.attached:
         # The only circuit of an interface has the interface's name.
-        port = again.get(str(one.interface)) or again[str(one.interface).partition(" ")[0]]
-        assert one.direction is not None
-        _agree(one.policy, port[one.direction], one.where)
+        port = again.get(str(attachment.interface)) or again[str(attachment.interface).partition(" ")[0]]
+        assert attachment.direction is not None
+        _agree(attachment.policy, port[attachment.direction], attachment.where)
 
 
 def test_most_policies_are_the_same_to_the_letter() -> None:
@@ -78,27 +78,30 @@ def test_most_policies_are_the_same_to_the_letter() -> None:
         source = read_source(file)
         text = convert.convert(file, to="ios").text
         ports = {port["name"]: port for port in checked(text, source.profile)["router"]["ports"]}
-        for one in source.attached:
+        for attachment in source.attached:
             attached += 1
-            same += str(one.interface) in ports and ports[str(one.interface)][_side(one)] == one.policy
+            same += (
+                str(attachment.interface) in ports
+                and ports[str(attachment.interface)][_side(attachment)] == attachment.policy
+            )
     assert attached >= 114
     assert same >= 96
 
 
-def _side(one: Attached) -> Any:
-    return one.direction or "output"
+def _side(attachment: Attached) -> Any:
+    return attachment.direction or "output"
 
 
-def _agree(one: Any, other: Any, where: str) -> None:
+def _agree(first: Any, other: Any, where: str) -> None:
     """Both are equal except for equivalent conditions, which are compared by random packets."""
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
+    if isinstance(first, Mapping) and isinstance(other, Mapping):
         # The names of the queue, its scheduler and its share do not matter at a port with one queue.
-        alone = len(one.get("classes", ())) == len(other.get("classes", ())) == 1
-        if alone and "scheduler" in one:
-            one, other = ({"classes": [{**queueing["classes"][0], "name": "", "share": {}}]}
-                          for queueing in (one, other))  # fmt: skip
-        for name in {*one, *other}:
-            left, right = one.get(name), other.get(name)
+        alone = len(first.get("classes", ())) == len(other.get("classes", ())) == 1
+        if alone and "scheduler" in first:
+            first, other = ({"classes": [{**queueing["classes"][0], "name": "", "share": {}}]}
+                            for queueing in (first, other))  # fmt: skip
+        for name in {*first, *other}:
+            left, right = first.get(name), other.get(name)
             if name == "match" and left != right:
                 _same_packets(left, right, where)
             elif name == "precedence" and isinstance(left, Mapping):
@@ -108,20 +111,22 @@ def _agree(one: Any, other: Any, where: str) -> None:
                 assert _without_repeated(left) == _without_repeated(right), where
             else:
                 _agree(left, right, f"{where}.{name}")
-    elif isinstance(one, list) and isinstance(other, list):
-        assert len(one) == len(other), where
-        for number, (left, right) in enumerate(zip(one, other, strict=True)):
+    elif isinstance(first, list) and isinstance(other, list):
+        assert len(first) == len(other), where
+        for number, (left, right) in enumerate(zip(first, other, strict=True)):
             _agree(left, right, f"{where}[{number}]")
     else:
-        assert one == other, where
+        assert first == other, where
 
 
 def _codepoints(precedence: Any) -> list[list[str]]:
-    return sorted(sorted(map(str, one if isinstance(one, list) else [one])) for one in precedence["by-dscp"])
+    return sorted(
+        sorted(map(str, entry if isinstance(entry, list) else [entry])) for entry in precedence["by-dscp"]
+    )
 
 
 def _without_repeated(actions: Any) -> list[Any]:
-    return [one for at, one in enumerate(actions or []) if [one] != actions[at + 1 : at + 2]]
+    return [action for at, action in enumerate(actions or []) if [action] != actions[at + 1 : at + 2]]
 
 
 # A simple evaluator of conditions, one packet at a time: the reference for packet sets.
@@ -158,51 +163,51 @@ def matches(match: Mapping[str, Any] | None, packet: Mapping[str, Any]) -> bool:
 
 def _of_key(name: str, value: Any, packet: Mapping[str, Any]) -> bool:
     if name == "any":
-        return any(matches(one, packet) for one in value)
+        return any(matches(condition, packet) for condition in value)
     if name == "all":
-        return all(matches(one, packet) for one in value)
+        return all(matches(condition, packet) for condition in value)
     if name == "not":
         return not matches(value, packet)
     values = value if isinstance(value, list) else [value]
     if name in {"source", "destination"}:
-        return any(ip_address(packet[name]) in ip_network(one, strict=False) for one in values)
+        return any(ip_address(packet[name]) in ip_network(prefix, strict=False) for prefix in values)
     if name in {"source-port", "destination-port", "length"}:
-        ranges = [_range(one) for one in values]
+        ranges = [_range(entry) for entry in values]
         return any(low <= packet[name] <= high for low, high in ranges)
     if name == "precedence":
-        return packet["dscp"] >> 3 in [codepoints.precedence_number(one) for one in values]
-    return packet[name] in [_READ.get(name, lambda one: one)(one) for one in values]
+        return packet["dscp"] >> 3 in [codepoints.precedence_number(entry) for entry in values]
+    return packet[name] in [_READ.get(name, lambda unread: unread)(entry) for entry in values]
 
 
 def _named_values(match: Any, found: dict[str, set[Any]]) -> dict[str, set[Any]]:
     """The values that a condition names, and adjacent values."""
     if isinstance(match, list):
-        for one in match:
-            _named_values(one, found)
+        for condition in match:
+            _named_values(condition, found)
     elif isinstance(match, Mapping):
         for name, value in match.items():
             if name in {"any", "all", "not"}:
                 _named_values(value, found)
                 continue
-            for one in value if isinstance(value, list) else [value]:
-                found.setdefault(name, set()).add(one)
+            for entry in value if isinstance(value, list) else [value]:
+                found.setdefault(name, set()).add(entry)
     return found
 
 
-def _packet(draw: random.Random, said: Mapping[str, set[Any]]) -> dict[str, Any]:
+def _packet(draw: random.Random, named: Mapping[str, set[Any]]) -> dict[str, Any]:
     def number(names: tuple[str, ...], highest: int, parse: Any) -> int:
-        known = [parse(one) for name in names for one in sorted(said.get(name, set()), key=str)]
-        ends = [end for one in known for end in (one if isinstance(one, tuple) else (one,))]
+        known = [parse(entry) for name in names for entry in sorted(named.get(name, set()), key=str)]
+        ends = [end for parsed in known for end in (parsed if isinstance(parsed, tuple) else (parsed,))]
         near = [end + step for end in ends for step in (-1, 0, 1)]
         chosen = draw.choice(near) if near and draw.random() < 0.8 else draw.randint(0, highest)
         return min(max(chosen, 0), highest)
 
     def address(name: str, version: int) -> str:
-        networks = [ip_network(one, strict=False) for one in sorted(said.get(name, set()))]
-        networks = [one for one in networks if one.version == version]
+        networks = [ip_network(prefix, strict=False) for prefix in sorted(named.get(name, set()))]
+        networks = [network for network in networks if network.version == version]
         if networks and draw.random() < 0.8:
-            one = draw.choice(networks)
-            value = draw.choice([int(one.network_address), int(one.broadcast_address)]) + draw.choice(
+            network = draw.choice(networks)
+            value = draw.choice([int(network.network_address), int(network.broadcast_address)]) + draw.choice(
                 [0, 0, 1, -1]
             )
         else:
@@ -211,7 +216,9 @@ def _packet(draw: random.Random, said: Mapping[str, set[Any]]) -> dict[str, Any]
                    ip_network((value % 2**128, 128)).network_address)  # fmt: skip
 
     version = 6 if draw.random() < 0.3 else 4
-    precedences = {8 * codepoints.precedence_number(one) for one in said.get("precedence", set())}
+    precedences = {
+        8 * codepoints.precedence_number(precedence) for precedence in named.get("precedence", set())
+    }
     dscp = number(("dscp",), 63, codepoints.dscp_number)
     if precedences and draw.random() < 0.5:
         dscp = draw.choice(sorted(precedences)) + draw.randint(0, 7)
@@ -227,16 +234,16 @@ def _packet(draw: random.Random, said: Mapping[str, set[Any]]) -> dict[str, Any]
         "label": number(("label",), 255, int),
         "cos": number(("cos",), 7, int),
         "mpls-exp": number(("mpls-exp",), 7, int),
-        "input": draw.choice([*sorted(said.get("input", set())), "elsewhere"]),
+        "input": draw.choice([*sorted(named.get("input", set())), "elsewhere"]),
     }
 
 
-def _same_packets(one: Any, other: Any, where: str) -> None:
+def _same_packets(first: Any, other: Any, where: str) -> None:
     draw = drawing(where)
-    values = _named_values([one, other], {})
+    values = _named_values([first, other], {})
     for _ in range(300):
         packet = _packet(draw, values)
-        assert matches(one, packet) == matches(other, packet), (where, packet)
+        assert matches(first, packet) == matches(other, packet), (where, packet)
 
 
 def _random_match(draw: random.Random, depth: int) -> dict[str, Any]:
@@ -267,10 +274,10 @@ def test_policies_as_yaml_run_as_the_configuration(name: str, tmp_path: Path, pe
     assert perhop("check", written).code == 0
     by_text = Scenario.infer(file).set("duration", "3s").set("seed", 7)
     resolved = json.loads(_resolved(by_text))
-    policies = {one.name: one for one in read_source(written).attached}
+    policies = {attachment.name: attachment for attachment in read_source(written).attached}
     taken = 0
     for old, config in resolved["policies"].items():
-        same = [one for one in policies.values() if one.policy == config]
+        same = [attachment for attachment in policies.values() if attachment.policy == config]
         if same:
             resolved["policies"][old] = same[0].policy
             taken += 1
@@ -364,7 +371,7 @@ def test_linux_policies_are_attached_to_router_interfaces(platform: str | None) 
     assert [port["name"] for port in ports] == ["GigabitEthernet0/0", "GigabitEthernet0/1"]
     shaped = ports[0]["output"]["queueing"]["classes"][0]
     assert shaped["shape"]["rate"] == "1900kb/s"
-    assert [one["name"] for one in shaped["queueing"]["classes"]] == ["10:1", "10:2", "others"]
+    assert [inner["name"] for inner in shaped["queueing"]["classes"]] == ["10:1", "10:2", "others"]
     # The platform of the router, not one of Linux commands.
     assert "qdisc" not in converted.text
     assert not any("nothing" in str(remark) for remark in converted.remarks)

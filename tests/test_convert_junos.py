@@ -23,9 +23,9 @@ def test_policies_of_ios_are_treated_alike_or_the_list_says_why_not(file: Path) 
     converted = convert.convert(file, to="junos")
     report = checked(converted.text)
     assert report["platform"]["profile"] == "junos-mx"
-    assert [one for one in report["diagnostics"] if one["severity"] == "error"] == []
-    assert [one for one in report["lines"] if one["state"] == "not recognized"] == []
-    differing = [one.where for one in converted.proofs if one.proof["verdict"] == "differ"]
+    assert [finding for finding in report["diagnostics"] if finding["severity"] == "error"] == []
+    assert [line for line in report["lines"] if line["state"] == "not recognized"] == []
+    differing = [proof.where for proof in converted.proofs if proof.proof["verdict"] == "differ"]
     listed = {remark.where for remark in converted.remarks}
     assert all(any(place.startswith(where) for place in listed) for where in differing)
 
@@ -56,7 +56,11 @@ def test_classes_keep_their_packets_and_rates(tmp_path: Path, perhop: Command) -
     ended = perhop("convert", "r.cfg", "--to", "junos", "-o", "r.conf", "--json")
     # The schedulers differ; every packet has the same fate and marks.
     [proof] = json.loads(ended.out)["proofs"]
-    differing = {one["what"] for one in proof["counterexample"]["treatment"] if one["first"] != one["second"]}
+    differing = {
+        difference["what"]
+        for difference in proof["counterexample"]["treatment"]
+        if difference["first"] != difference["second"]
+    }
     assert "schedulers" in differing and not differing & {"fate", "marks"}
     text = (tmp_path / "r.conf").read_text()
     assert "filter WAN term 1 from dscp 46" in text
@@ -86,7 +90,9 @@ def test_random_policies_are_written_and_read(tmp_path: Path) -> None:
             continue
         written += 1
         report = checked(converted.text)
-        assert [one["message"] for one in report["diagnostics"] if one["severity"] == "error"] == []
+        assert [
+            finding["message"] for finding in report["diagnostics"] if finding["severity"] == "error"
+        ] == []
         assert convert.convert(file, to="junos", rate="10Mb/s") == converted
     assert written > 15
 
@@ -126,7 +132,7 @@ def test_queues_of_junos_are_classes_of_one_ios_interface(tmp_path: Path) -> Non
     (tmp_path / "edge.conf").write_text(EDGE)
     converted = convert.convert(tmp_path / "edge.conf", to="ios", interface="ge-0/0/1.0")
     report = checked(converted.text)
-    assert [one["message"] for one in report["diagnostics"] if one["severity"] == "error"] == []
+    assert [finding["message"] for finding in report["diagnostics"] if finding["severity"] == "error"] == []
     [port] = report["router"]["ports"]
     lines = converted.text.splitlines()
     place = lines.index(" class expedited-forwarding")
@@ -166,7 +172,11 @@ def test_policies_of_ios_return_from_junos(tmp_path: Path, perhop: Command) -> N
     assert "queue network-control: no packet reaches the queue" in ended.err
     # Every packet has the same queue and marks again; limits have bytes, and the policer is always active.
     found = json.loads(perhop("prove", "r.cfg", "again.cfg", "--json").out)
-    differing = {one["what"] for one in found["counterexample"]["treatment"] if one["first"] != one["second"]}
+    differing = {
+        difference["what"]
+        for difference in found["counterexample"]["treatment"]
+        if difference["first"] != difference["second"]
+    }
     assert differing <= {"buffer", "limits"}, differing
 
 
@@ -187,10 +197,12 @@ interface GigabitEthernet0/0
 def test_marks_on_the_way_to_junos_are_proved(tmp_path: Path) -> None:
     (tmp_path / "r.cfg").write_text(MARKING)
     converted = convert.convert(tmp_path / "r.cfg", to="junos")
-    marks = [one.proof for one in converted.proofs]
-    assert [one["verdict"] for one in marks] == ["differ"]
+    marks = [proof.proof for proof in converted.proofs]
+    assert [mark["verdict"] for mark in marks] == ["differ"]
     differing = {
-        one["what"] for one in marks[0]["counterexample"]["treatment"] if one["first"] != one["second"]
+        difference["what"]
+        for difference in marks[0]["counterexample"]["treatment"]
+        if difference["first"] != difference["second"]
     }
     # Without queues the router has one queue, an MX its default queues.
     assert "marks" not in differing and "fate" not in differing

@@ -100,33 +100,37 @@ def _chosen(text: str, packet: dict[str, Any]) -> str | None:
     protocol, data = _bytes(packet)
     found = []
     for line in text.splitlines():
-        one = re.match(
+        match = re.match(
             r'tc filter add dev "\$DEV" parent 1: protocol (ip|ipv6) pref (\d+) u32 (.*) flowid (1:\w+)', line
         )
-        if one and one[1] == protocol and _meets(one[3].split(), data, packet["label"]):
-            found.append((int(one[2]), one[4]))
+        if match and match[1] == protocol and _meets(match[3].split(), data, packet["label"]):
+            found.append((int(match[2]), match[4]))
     return min(found)[1] if found else None
 
 
 def _leaves(queueing: Any, around: list[Any], found: list[tuple[str, list[Any]]]) -> None:
     """Classes with a queue in the order of their conditions, with those conditions."""
-    for one in queueing["classes"]:
-        own = [*around, *([one["match"]] if one.get("match") else [])]
-        if one.get("queueing"):
-            _leaves(one["queueing"], own, found)
+    for entry in queueing["classes"]:
+        own = [*around, *([entry["match"]] if entry.get("match") else [])]
+        if entry.get("queueing"):
+            _leaves(entry["queueing"], own, found)
         else:
-            found.append((one["name"], own))
+            found.append((entry["name"], own))
 
 
 @pytest.mark.parametrize("file", WITH_POLICIES, ids=lambda file: f"{file.parent.name}-{file.stem}")
 def test_filters_choose_the_class_of_every_packet(file: Path) -> None:
     source = read_source(file)
-    for one in source.attached:
-        if one.direction != "output" or not one.policy.get("queueing") or one.port is None:
+    for attachment in source.attached:
+        if (
+            attachment.direction != "output"
+            or not attachment.policy.get("queueing")
+            or attachment.port is None
+        ):
             continue
-        converted = convert.convert(file, to="tc", interface=one.interface)
+        converted = convert.convert(file, to="tc", interface=attachment.interface)
         leaves: list[tuple[str, list[Any]]] = []
-        _leaves(one.policy["queueing"], [], leaves)
+        _leaves(attachment.policy["queueing"], [], leaves)
         # Classes are numbered by a comment in front of them.
         names = re.findall(r'# (.+)\ntc class add dev "\$DEV" parent \S+ classid (1:\w+)', converted.text)
         number = dict(names)
@@ -144,7 +148,9 @@ def test_filters_choose_the_class_of_every_packet(file: Path) -> None:
                 # ports.
                 packet["protocol"] = 17
             meeting = (
-                name for name, matches in leaves if all(matches_condition(one, packet) for one in matches)
+                name
+                for name, matches in leaves
+                if all(matches_condition(condition, packet) for condition in matches)
             )
             expected = next(meeting, None)
             chosen = _chosen(converted.text, packet)
@@ -152,19 +158,19 @@ def test_filters_choose_the_class_of_every_packet(file: Path) -> None:
             got = chosen or (f"1:{default[1]}" if default and default[1] != "0" else None)
             shared = [name for name, minor in number.items() if minor == got]
             together = [name for names in shared for name in names.split(", ")]
-            assert (expected in together) if expected else got is None, (one.where, packet)
+            assert (expected in together) if expected else got is None, (attachment.where, packet)
 
 
 def test_nearly_all_conditions_are_filters() -> None:
-    said, ports = 0, 0
+    filtered, ports = 0, 0
     for file in WITH_POLICIES:
-        for one in read_source(file).attached:
-            if one.direction == "output" and one.policy.get("queueing"):
-                converted = convert.convert(file, to="tc", interface=one.interface)
+        for attachment in read_source(file).attached:
+            if attachment.direction == "output" and attachment.policy.get("queueing"):
+                converted = convert.convert(file, to="tc", interface=attachment.interface)
                 ports += 1
-                said += not any(remark.construct.startswith("match") for remark in converted.remarks)
+                filtered += not any(remark.construct.startswith("match") for remark in converted.remarks)
     # The other policies match colors, tags or labels of frames, or the interface of arrival.
-    assert (ports, said) >= (70, 65)
+    assert (ports, filtered) >= (70, 65)
 
 
 def test_tc_by_hand(policy: Path) -> None:
@@ -204,8 +210,8 @@ def test_commands_are_for_one_interface(perhop: Command) -> None:
     assert (several.code, several.out) == (2, "")
     assert "choose with --interface: GigabitEthernet0/0, GigabitEthernet0/1" in several.err
     # One script contains the policies of both directions of an interface.
-    one = perhop("convert", ROOT / "examples" / "router.cfg", "--to", "tc")
-    assert one.code == 0
+    single = perhop("convert", ROOT / "examples" / "router.cfg", "--to", "tc")
+    assert single.code == 0
 
 
 def test_a_policy_without_a_rate_is_one_error(policy: Path, perhop: Command) -> None:
@@ -264,10 +270,10 @@ def test_linux_puts_packets_into_their_classes(
     near.run("python3", "-c", _DATAGRAMS, json.dumps(sent))
     _drained(near)
     classes = _classes(near)
-    assert {number: one["rate"] for number, one in classes.items()} == {
+    assert {number: row["rate"] for number, row in classes.items()} == {
         "1:1": 10e6, "1:2": 1e6, "1:3": 2e6, "1:4": 90e3,
     }  # fmt: skip
-    assert {number: one["ceil"] for number, one in classes.items()} == {
+    assert {number: row["ceil"] for number, row in classes.items()} == {
         "1:1": 10e6, "1:2": 1e6, "1:3": 10e6, "1:4": 10e6,
     }  # fmt: skip
     # The class for the rest also gets ARP packets, whose lengths are not counted here.
@@ -411,12 +417,12 @@ def _classes(near: Namespace) -> dict[str, dict[str, float]]:
     found = {}
     text = near.run("tc", "-s", "class", "show", "dev", "near0")
     pattern = r"class htb (1:\w+).*? rate (\d+)([KMG]?)bit ceil (\d+)([KMG]?)bit.*?Sent (\d+) bytes (\d+) pkt"
-    for one in re.finditer(pattern, text, re.DOTALL):
-        found[one[1]] = {
-            "rate": int(one[2]) * units[one[3]],
-            "ceil": int(one[4]) * units[one[5]],
-            "bytes": int(one[6]),
-            "packets": int(one[7]),
+    for match in re.finditer(pattern, text, re.DOTALL):
+        found[match[1]] = {
+            "rate": int(match[2]) * units[match[3]],
+            "ceil": int(match[4]) * units[match[5]],
+            "bytes": int(match[6]),
+            "packets": int(match[7]),
         }
     return found
 
@@ -446,7 +452,7 @@ def test_tc_accepts_every_command_that_its_kernel_supports(tmp_path: Path) -> No
         near.run("ip", "link", "set", "near0", "up")
         for file in WITH_POLICIES:
             source = read_source(file)
-            for interface in dict.fromkeys(one.interface for one in source.attached):
+            for interface in dict.fromkeys(attachment.interface for attachment in source.attached):
                 text = convert.convert(file, to="tc", interface=interface).text
                 lines = [line for line in text.splitlines() if line.startswith("tc ")]
                 for line, wrong in zip(lines, _failures(near, lines), strict=True):
@@ -491,6 +497,6 @@ policies:
     again = tmp_path / "again.yaml"
     assert perhop("convert", file, "--to", "yaml", "-o", again).code == 0
     assert perhop("check", again).code == 0
-    assert [one.policy for one in read_source(again).attached] == [
-        one.policy for one in read_source(file).attached
+    assert [attachment.policy for attachment in read_source(again).attached] == [
+        attachment.policy for attachment in read_source(file).attached
     ]

@@ -61,7 +61,7 @@ def test_delay_controllers_are_written_for_linux(
     file.write_text(json.dumps({"policies": {"one": {"overhead": 14, "queueing": queueing}}}))
     converted = convert.convert(file, to="tc", rate="1Mb/s")
     assert f"parent 1:2 handle 102: {expected}\n" in converted.text, converted.text
-    assert [one.construct for one in converted.remarks] == said
+    assert [remark.construct for remark in converted.remarks] == said
 
 
 def test_pie_matches_linux(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_pie_matches_linux(tmp_path: Path) -> None:
         file.write_text(json.dumps({"policies": {"one": {"queueing": queueing}}}))
         converted = convert.convert(file, to="tc", rate="10Mb/s")
         assert command in converted.text, converted.text
-        assert len([one for one in converted.remarks if "pie" in str(one)]) == differences
+        assert len([remark for remark in converted.remarks if "pie" in str(remark)]) == differences
 
 
 def test_dualpi2_matches_linux(tmp_path: Path) -> None:
@@ -154,4 +154,4 @@ def test_red_marks_and_averages_as_documented(
     converted = convert.convert(file, to="tc", rate="10Mb/s")
     (line,) = [line for line in converted.text.splitlines() if " red " in line and line.startswith("tc")]
     assert line.endswith(words) if "ecn" in more else words in line
-    assert [one.construct for one in converted.remarks] == remarks
+    assert [remark.construct for remark in converted.remarks] == remarks
