@@ -43,8 +43,8 @@ LISTENING = "0A"
 def listening(pid: int) -> set[str]:
     """The local addresses at which a process and its children listen, by TCP or a Unix socket."""
     inodes: set[str] = set()
-    for one in (pid, *children(pid)):
-        for descriptor in Path(f"/proc/{one}/fd").iterdir():
+    for process_id in (pid, *children(pid)):
+        for descriptor in Path(f"/proc/{process_id}/fd").iterdir():
             with contextlib.suppress(OSError):
                 target = str(descriptor.readlink())
                 if target.startswith("socket:"):

@@ -91,7 +91,7 @@ def _scenario(policies: dict[str, Any], traffic: list[dict[str, Any]], **link: A
             {"between": ["r", "b"], "rate": "1Gb/s", "framing": "raw", "interfaces": {"r": outer}, **link},
         ],
         "policies": policies,
-        "traffic": [{"from": "a", "to": "b", **one} for one in traffic],
+        "traffic": [{"from": "a", "to": "b", **flow} for flow in traffic],
     })  # fmt: skip
 
 
@@ -145,7 +145,7 @@ def test_the_policer_for_voice_drops_nothing_and_half_a_packet_less_drops(calls:
 @pytest.mark.parametrize(("bandwidth", "delay"), [("2Mb/s", "50ms"), ("512kb/s", "200ms")])
 def test_the_limit_of_a_queue_holds_the_delay(bandwidth: str, delay: str) -> None:
     advice = design.queue(bandwidth, delay)
-    one = 8 * 1500 / design.quantity.rate("bandwidth", bandwidth)
+    packet_s = 8 * 1500 / design.quantity.rate("bandwidth", bandwidth)
     limit = {"tail-drop": {"limit": f"{advice['limit']:.0f} packets"}}
     queueing = {"scheduler": "fifo", "classes": [{"name": "data", "buffer": limit}]}
     flood = {"name": "flood", "source": {"poisson": {"rate": "5Mb/s", "packet": {"ip": "1500B"}}}}
@@ -154,8 +154,8 @@ def test_the_limit_of_a_queue_holds_the_delay(bandwidth: str, delay: str) -> Non
     ]
     # In addition to the queue: the packet in the ring and the packet's own time on the line; microseconds of
     # access.
-    waited = longest - 2 * one
-    assert advice["worst"] - one < waited <= advice["worst"] + 1e-4
+    waited = longest - 2 * packet_s
+    assert advice["worst"] - packet_s < waited <= advice["worst"] + 1e-4
 
 
 @pytest.mark.parametrize(("line", "delay"), [("2Mb/s", "15ms"), ("10Mb/s", "5ms"), ("512kb/s", "30ms")])
@@ -214,7 +214,7 @@ def test_routers_accept_the_lines() -> None:
         report = checked(f"version 15.2\n{advice.ios}\n")
         assert not report["counts"]["not-recognized"], advice.ios
         # Only the class-maps are missing: advice is for the lines below them.
-        assert {one["message"].partition(" ")[0] for one in report["diagnostics"]} <= {
+        assert {finding["message"].partition(" ")[0] for finding in report["diagnostics"]} <= {
             "class-map",
             "policy-map",
         }
@@ -258,7 +258,7 @@ def test_every_step_names_its_source() -> None:
 
 
 def test_the_commands(perhop: Command) -> None:
-    for line, said in (
+    for line, expected in (
         ("policer --rate 2Mb/s --rtt 100ms", "Bc = max(saw, BDP, IW) = 25,000 B"),
         ("policer --calls 10 --codec g729 --jitter 30ms", "priority 240 1500"),
         ("shaper --rate 2Mb/s --line 10Mb/s", "shape average 2000000 20000 0"),
@@ -267,10 +267,10 @@ def test_the_commands(perhop: Command) -> None:
         ("ring --line 2Mb/s --delay 15ms", "tx-ring-limit 2"),
     ):
         ended = perhop("design", *line.split())
-        assert (ended.code, said in ended.out) == (0, True), ended.out
+        assert (ended.code, expected in ended.out) == (0, True), ended.out
         document = perhop("design", *line.split(), "--json").json()
         assert document["schema_version"] == 1
-        assert said.split()[0] in json_names(document) or said in document["ios"]
+        assert expected.split()[0] in json_names(document) or expected in document["ios"]
     both = perhop("design", "policer", "--rate", "2Mb/s", "--calls", "3")
     assert (both.code, "either --rate or --calls" in both.err) == (2, True)
 

@@ -70,7 +70,7 @@ def test_a_forgotten_voice_class_has_more_delay(perhop: Command, files: tuple[Pa
     document = json.loads(perhop("diff", *files, "--json").out)
     felt = document["felt"]
     assert felt["reason"] is None and felt["replications"] == 5
-    row = next(one for one in felt["classes"] if one["name"] == "VOICE")
+    row = next(row for row in felt["classes"] if row["name"] == "VOICE")
     delay = row["delay_p99_s"]
     assert delay["differs"] and 2 * delay["before"]["mean"] < delay["after"]["mean"]
     low, high = delay["after"]["ci95"]
@@ -86,9 +86,9 @@ def test_both_get_the_same_packets(files: tuple[Path, Path]) -> None:
         found = difference(first, second)
         before, after = load_of(found, out=None, options={}).scenarios(*sides)
         assert before["traffic"] == after["traffic"] and before["hosts"] == after["hosts"]
-        names = [one["name"] for one in before["traffic"]]
+        names = [flow["name"] for flow in before["traffic"]]
         assert sorted(names) == ["DATA", "VOICE", "class-default"]
-        texts = [one["routers"]["br1"]["configuration"]["file"] for one in (before, after)]
+        texts = [scenario["routers"]["br1"]["configuration"]["file"] for scenario in (before, after)]
         assert texts == [first.name, second.name]
 
 
@@ -101,7 +101,7 @@ def test_a_codepoint_is_offered_once(tmp_path: Path) -> None:
     for first, second, voice in ((old, new, "VOICE"), (new, old, "voice")):
         load = load_of(difference(first, second), out=None, options={})
         before, _ = load.scenarios(*opened(first, second))
-        assert [one["name"] for one in before["traffic"] if one["dscp"] == "ef"] == [voice]
+        assert [flow["name"] for flow in before["traffic"] if flow["dscp"] == "ef"] == [voice]
 
 
 def test_many_classes_are_summarized_in_five_lines(perhop: Command, tmp_path: Path) -> None:
@@ -157,4 +157,4 @@ def test_a_renamed_class_is_offered_once(perhop: Command, tmp_path: Path) -> Non
     new.write_text(OLD.replace("VOICE", "REALTIME").replace("bandwidth 4000", "bandwidth 3000", 1))
     sides, found = opened(old, new), difference(old, new)
     before, _ = load_of(found, out=None, options={}).scenarios(*sides)
-    assert [one["name"] for one in before["traffic"]].count("REALTIME") == 0
+    assert [flow["name"] for flow in before["traffic"]].count("REALTIME") == 0

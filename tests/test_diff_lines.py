@@ -122,12 +122,12 @@ def changed(perhop: Command, tmp_path: Path) -> Any:
 def test_every_attachment_is_compared(changed: Any, case: str) -> None:
     before, after, part = {**COMPARED, **COMPARED_TC}[case]
     found = changed(TC if case in COMPARED_TC else IOS, before, after)
-    parts = [f"{one['interface']} {one['part']}" for line in found["lines"] for one in line["parts"]]
-    assert [one for one in parts if one.startswith(part)], parts
+    parts = [f"{entry['interface']} {entry['part']}" for line in found["lines"] for entry in line["parts"]]
+    assert [name for name in parts if name.startswith(part)], parts
     assert not found["not_compared"]
-    changes = {f"{one['interface']} {one['part']}" for one in found["changed"]}
-    for one in found["moved"]:
-        changes |= {f"{one['interface']} queue {one[side]}" for side in ("before", "after")}
+    changes = {f"{change['interface']} {change['part']}" for change in found["changed"]}
+    for move in found["moved"]:
+        changes |= {f"{move['interface']} queue {move[side]}" for side in ("before", "after")}
     assert {*parts} <= changes
 
 
@@ -135,10 +135,10 @@ def test_every_attachment_is_compared(changed: Any, case: str) -> None:
 def test_lines_outside_the_model_are_listed(changed: Any, case: str) -> None:
     before, after, line = NOT_COMPARED[case]
     found = changed(IOS, before, after)
-    texts = [one[side]["text"] for one in found["not_compared"] for side in ("old", "new") if one[side]]
+    texts = [entry[side]["text"] for entry in found["not_compared"] for side in ("old", "new") if entry[side]]
     assert texts
     assert all(text.startswith(line) for text in texts)
-    assert all(one["reason"] for one in found["not_compared"])
+    assert all(entry["reason"] for entry in found["not_compared"])
 
 
 def test_pre_classification_and_a_tunnel(changed: Any) -> None:
@@ -146,8 +146,8 @@ def test_pre_classification_and_a_tunnel(changed: Any) -> None:
     assert changed(text, " qos pre-classify\n", "")
     tunnel = IOS[IOS.index("interface Tunnel0") : IOS.index("interface Serial0/0")]
     found = changed(IOS, tunnel, "")
-    assert any(one["part"] == "interface" and one["after"] is None for one in found["changed"])
-    assert any("has no interface Tunnel0" in one for one in found["remarks"])
+    assert any(change["part"] == "interface" and change["after"] is None for change in found["changed"])
+    assert any("has no interface Tunnel0" in remark for remark in found["remarks"])
 
 
 def test_numbers_of_lines_are_those_of_each_file(changed: Any) -> None:
@@ -162,10 +162,10 @@ def test_numbers_of_lines_are_those_of_each_file(changed: Any) -> None:
 
 def test_a_changed_input_policy_moves_packets_to_another_queue(changed: Any) -> None:
     found = changed(IOS, "set dscp af41", "set dscp ef")
-    moved = [one for one in found["moved"] if one["interface"] == "Serial0/0"]
-    assert {one["arrives"] for one in moved} == {"GigabitEthernet0/0"}
-    assert {(one["before"], one["after"]) for one in moved} == {("others/class-default", "VOICE")}
-    (example,) = [one for one in found["examples"] if one["leaves"] == "Serial0/0"]
+    moved = [move for move in found["moved"] if move["interface"] == "Serial0/0"]
+    assert {move["arrives"] for move in moved} == {"GigabitEthernet0/0"}
+    assert {(move["before"], move["after"]) for move in moved} == {("others/class-default", "VOICE")}
+    (example,) = [candidate for candidate in found["examples"] if candidate["leaves"] == "Serial0/0"]
     assert (example["before"]["queue"], example["after"]["queue"]) == ("others/class-default", "VOICE")
 
 
@@ -177,7 +177,7 @@ def test_sections_in_another_order_are_the_same(perhop: Command, tmp_path: Path)
     ended = perhop("diff", old, new, "--strict")
     assert (ended.code, ended.out) == (0, "nothing differs\n")
     found = perhop("diff", old, new, "--json").json()
-    assert [(one["new"]["text"], one["effect"]) for one in found["lines"]] == [
+    assert [(line["new"]["text"], line["effect"]) for line in found["lines"]] == [
         ("hostname edge", "irrelevant")
     ]
     assert found["assumed"]
@@ -189,7 +189,7 @@ def test_a_comparison_of_one_interface_names_the_others(perhop: Command, tmp_pat
     old.write_text(IOS)
     new.write_text(IOS.replace("shape average 500000", "shape average 600000"))
     found = perhop("diff", old, new, "--out", "Serial0/0", "--json").json()
-    assert [one["effect"] for one in found["lines"]] == ["elsewhere"]
+    assert [line["effect"] for line in found["lines"]] == ["elsewhere"]
     assert "interfaces other than Serial0/0 (1 changed lines" in found["not_looked_at"][0]
     ended = perhop("diff", old, new, "--out", "Serial0/0")
     assert "interfaces other than Serial0/0" in ended.out
@@ -218,4 +218,4 @@ def test_an_example_arrives_by_the_interface_of_its_policy(perhop: Command, tmp_
     old.write_text(text)
     new.write_text(text.replace("set dscp af41", "set dscp cs1"))
     found = perhop("diff", old, new, "--no-simulate", "--json").json()
-    assert {one["packet"].rpartition(" in ")[2] for one in found["examples"]} == {"FastEthernet0/0"}
+    assert {example["packet"].rpartition(" in ")[2] for example in found["examples"]} == {"FastEthernet0/0"}

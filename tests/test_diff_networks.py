@@ -91,18 +91,20 @@ def test_equal_networks_are_proved_equal(compared: Any) -> None:
 
 def test_a_guarantee_changes_for_the_pairs_that_pass_it(compared: Any) -> None:
     found, proof, text = compared(STAR, {**STAR, "b1.cfg": branch(1, voice=20)})
-    voice = [one for one in found["changes"] if "ef" in one["codepoints"]]
-    assert {tuple(pair) for one in voice for pair in one["pairs"]} == {
+    voice = [change for change in found["changes"] if "ef" in change["codepoints"]]
+    assert {tuple(pair) for change in voice for pair in change["pairs"]} == {
         ("B1 10.1.0.0/24", "B2 10.2.0.0/24"),
         ("B1 10.1.0.0/24", "B3 10.3.0.0/24"),
     }
-    what = {one["what"]: (one["first"], one["second"]) for one in voice[0]["what"]}
+    what = {
+        difference["what"]: (difference["first"], difference["second"]) for difference in voice[0]["what"]
+    }
     before, after = what["B1 GigabitEthernet0/0 queue VOICE: guarantee"]
     assert "1Mb/s" in before and "2Mb/s" in after
     assert proof["verdict"] == "differ"
     assert proof["place"].startswith("from B1 ")
     lines = found["devices"][0]["difference"]["lines"]
-    assert [one["new"]["text"] for one in lines if one["effect"] == "compared"] == ["priority percent 20"]
+    assert [line["new"]["text"] for line in lines if line["effect"] == "compared"] == ["priority percent 20"]
     # The output fits on one screen.
     assert len(text.splitlines()) < 30, text
 
@@ -117,7 +119,7 @@ def test_a_class_by_ports_has_an_example_packet(compared: Any) -> None:
         ("B1 10.1.0.0/24", "B2 10.2.0.0/24"),
         ("B1 10.1.0.0/24", "B3 10.3.0.0/24"),
     }
-    assert any("queue" in one["what"] for one in found["witnesses"][0]["what"])
+    assert any("queue" in difference["what"] for difference in found["witnesses"][0]["what"])
 
 
 def test_a_class_that_no_packet_between_sites_reaches_is_not_a_difference_for_them(compared: Any) -> None:
@@ -152,7 +154,7 @@ def test_another_name_and_an_irrelevant_line_change_nothing(compared: Any) -> No
 def test_a_removed_device_is_named(compared: Any) -> None:
     found, proof, text = compared(STAR, {name: text for name, text in STAR.items() if name != "b3.cfg"})
     assert {"snapshot": "old", "kind": "device", "name": "B3"} in found["only"]
-    assert {one["kind"] for one in found["only"]} >= {"device", "link", "site"}
+    assert {entry["kind"] for entry in found["only"]} >= {"device", "link", "site"}
     assert proof["verdict"] == "not-decided"
     assert "only old: device B3" in text
 
@@ -160,7 +162,10 @@ def test_a_removed_device_is_named(compared: Any) -> None:
 def test_a_route_that_drops_packets_ends_the_path(compared: Any) -> None:
     found, proof, _ = compared(STAR, {**STAR, "hub.cfg": hub("ip route 10.2.0.0 255.255.255.128 Null0\n")})
     ends = {
-        (one["first"], one["second"]) for c in found["changes"] for one in c["what"] if one["what"] == "end"
+        (difference["first"], difference["second"])
+        for c in found["changes"]
+        for difference in c["what"]
+        if difference["what"] == "end"
     }
     assert ends == {("delivered at B2", "dropped at HUB by a route")}
     assert proof["verdict"] == "differ"
@@ -208,10 +213,10 @@ def test_a_load_shows_which_pairs_feel_a_change(perhop: Command, tmp_path: Path)
     assert schema_faults("diff", document) == []
     felt = document["felt"]
     assert (felt["load"], felt["replications"], felt["reason"]) == ("overload", 5, None)
-    changed = {one["name"] for one in felt["classes"] if one["throughput_bps"]["differs"]}
+    changed = {row["name"] for row in felt["classes"] if row["throughput_bps"]["differs"]}
     assert any(name.startswith("B1 ") and name.endswith(": WEB") for name in changed), felt
     assert not any(name.startswith(("B2 ", "B3 ")) or name.endswith(": VOICE") for name in changed), changed
-    assert not any("not simulated" in one for one in document["not_looked_at"])
+    assert not any("not simulated" in entry for entry in document["not_looked_at"])
     text = perhop(*asked).out
     assert "simulated under the overload load of old, 5 replications" in text
     assert "at B1 Serial0/0" in text
@@ -230,7 +235,7 @@ def test_a_matrix_of_traffic_is_simulated_in_both(perhop: Command, tmp_path: Pat
         "B1 10.1.0.0/24,B3 10.3.0.0/24,voice,512kb/s\n"
     )
     document = perhop("diff", "old", "new", "--simulate", "--traffic", "m.csv", "--json").json()
-    assert [one["name"] for one in document["felt"]["classes"]] == ["B1 10.1.0.0/24 > B3 10.3.0.0/24: voice"]
+    assert [row["name"] for row in document["felt"]["classes"]] == ["B1 10.1.0.0/24 > B3 10.3.0.0/24: voice"]
     assert "B1 10.1.0.0/24 > B2 10.2.0.0/24: voice: not run in the new network" in document["not_looked_at"]
 
 

@@ -90,16 +90,16 @@ def test_packets_that_a_meter_sends_to_either_queue_have_not_moved(perhop: Comma
     before.write_text(OLD.replace(web, policed))
     new = _changed(old, (web, policed), ("[af21, af22]", "af21"))
     found = perhop("diff", before, new, "--at", "edge:office", "--json").json()["moved"]
-    assert [(one["before"], one["after"]) for one in found] == [("data", "rest")]
+    assert [(move["before"], move["after"]) for move in found] == [("data", "rest")]
 
 
 def test_a_policy_in_only_one_scenario(perhop: Command, old: Path) -> None:
     new = _changed(old, (", interfaces: { edge: { output: wan } }", ""))
     found = perhop("diff", old, new, "--json").json()
-    assert {(one["before"], one["after"]) for one in found["moved"]} == {
+    assert {(move["before"], move["after"]) for move in found["moved"]} == {
         (name, None) for name in ("voice", "data", "rest")
     }
-    assert {one["part"] for one in found["changed"] if one["after"] is None} == {
+    assert {change["part"] for change in found["changed"] if change["after"] is None} == {
         "queue voice",
         "queue data",
         "queue rest",
@@ -125,7 +125,7 @@ def test_the_input_policy_of_the_entrance_applies(perhop: Command, old: Path) ->
     (moved,) = found["moved"]
     assert (moved["before"], moved["after"]) == ("data", "voice")
     assert "dscp cs1" in moved["packet"]
-    assert [one["interface"] for one in found["changed"]] == ["edge->office"]
+    assert [change["interface"] for change in found["changed"]] == ["edge->office"]
     assert perhop("diff", old, new, "--at", "office", "--json").json()["changed"] == []
 
 
@@ -175,7 +175,7 @@ def test_incomparable_inputs_are_refused(perhop: Command, old: Path) -> None:
     new = _changed(old, ("weight: 4", "weight: 3"))
     policies = old.with_name("policies.yaml")
     policies.write_text("policies:\n  wan:\n    queueing: { scheduler: fifo, classes: [ { name: all } ] }\n")
-    for arguments, said in (
+    for arguments, message in (
         ((new, "--scenario", old), "give --simulate instead of --scenario"),
         ((new, "--platform", "hqf"), "`platform` applies only to router configurations"),
         ((new, "--at", "core"), f"{old} has no node `core`"),
@@ -190,7 +190,7 @@ def test_incomparable_inputs_are_refused(perhop: Command, old: Path) -> None:
     ):
         ended = perhop("diff", old, *arguments)
         assert (ended.code, ended.out) == (2, ""), arguments
-        assert said in ended.err
+        assert message in ended.err
 
 
 def test_classes_of_only_one_side_are_reported(perhop: Command, old: Path) -> None:
@@ -209,9 +209,9 @@ def test_a_chart_of_both(perhop: Command, old: Path, suffix: str) -> None:
     assert ended.code == 0, ended.err
     assert ended.json()["simulated"]
     written = [file] if suffix == ".html" else [file, *(file.with_stem(f"chart-{n}") for n in (2, 3))]
-    assert ended.err.splitlines() == [f"written to {one}" for one in written]
-    text = "".join(one.read_text() for one in written)
-    for said in (
+    assert ended.err.splitlines() == [f"written to {picture}" for picture in written]
+    text = "".join(picture.read_text() for picture in written)
+    for expected in (
         old.name,
         new.name,
         "Throughput",
@@ -221,7 +221,7 @@ def test_a_chart_of_both(perhop: Command, old: Path, suffix: str) -> None:
         "bulk",
         "95 % confidence",
     ):
-        assert said in text, said
+        assert expected in text, expected
 
 
 def test_a_chart_of_a_router_in_a_scenario(perhop: Command, tmp_path: Path) -> None:

@@ -72,11 +72,11 @@ def _lines(words: tuple[str, ...], draws: random.Random) -> Iterator[list[str]]:
     """Random command lines of a command, from its own options and any words."""
     flags = sorted(_flags(words))
     values = [*WORDS, *_choices(words)]
-    required = [one for one in _arguments(words) if one.required]
+    required = [argument for argument in _arguments(words) if argument.required]
     while True:
         line = list(words)
-        for one in required:
-            line += [one.name] if one.name.startswith("-") else []
+        for argument in required:
+            line += [argument.name] if argument.name.startswith("-") else []
             line.append(draws.choice(values))
         for _ in range(draws.randrange(6)):
             match draws.randrange(4):
@@ -99,11 +99,11 @@ def _arguments(words: tuple[str, ...]) -> list[Any]:
 
 
 def _flags(words: tuple[str, ...]) -> set[str]:
-    return {name for one in _arguments(words) for name in one.names if name.startswith("-")}
+    return {name for argument in _arguments(words) for name in argument.names if name.startswith("-")}
 
 
 def _choices(words: tuple[str, ...]) -> set[str]:
-    hints = [one.hint for one in _arguments(words)]
+    hints = [argument.hint for argument in _arguments(words)]
     inner = [part for hint in hints for part in (hint, *get_args(hint))]
     return {choice for hint in inner if get_origin(hint) is Literal for choice in get_args(hint)}
 

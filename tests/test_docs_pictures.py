@@ -39,9 +39,9 @@ def test_they_match_the_output_of_the_program(tmp_path: Path) -> None:
     for file in PICTURES.iterdir():
         old, new = (
             [
-                "".join(one.itertext())
-                for one in ElementTree.parse(folder / file.name).iter()
-                if one.tag.endswith("text")
+                "".join(element.itertext())
+                for element in ElementTree.parse(folder / file.name).iter()
+                if element.tag.endswith("text")
             ]
             for folder in (PICTURES, tmp_path)
         )

@@ -179,8 +179,8 @@ def _words(group: App, before: str = "") -> Iterator[str]:
 
 def test_every_deviation_from_a_source_is_documented() -> None:
     found = tomllib.loads((DOCS / "deviations.toml").read_text())["deviation"]
-    for one in found:
-        assert all(one[key].strip() for key in ("algorithm", "source", "quote", "reason"))
+    for deviation in found:
+        assert all(deviation[key].strip() for key in ("algorithm", "source", "quote", "reason"))
 
 
 def test_every_study_has_a_notebook() -> None:
@@ -238,8 +238,8 @@ def test_every_decision_has_its_number_and_a_row_in_the_index() -> None:
 
 PROMISES = (DOCS / "promises.md").read_text(encoding="utf-8")
 INVENTORY = {
-    one["id"]: one["tests"]
-    for one in tomllib.loads((ROOT / "tests" / "promises.toml").read_text(encoding="utf-8"))["promise"]
+    promise["id"]: promise["tests"]
+    for promise in tomllib.loads((ROOT / "tests" / "promises.toml").read_text(encoding="utf-8"))["promise"]
 }
 
 

@@ -29,8 +29,8 @@ def test_every_scenario_is_drawn(file: Path) -> None:
     words = texts(picture)
     for name in [*scenario["hosts"], *scenario.get("routers", {})]:
         assert name in words
-    for one in scenario["traffic"]:
-        assert one["name"] in words
+    for flow in scenario["traffic"]:
+        assert flow["name"] in words
     at = list(places(scenario).values())
     for index, (column, row) in enumerate(at):
         for other, level in at[index + 1 :]:
@@ -99,8 +99,8 @@ def test_delay_controllers_show_their_targets(buffer: dict[str, object], expecte
     loaded = perhop.Scenario.load(ROOT / "examples" / "nested-classes.perhop.yaml")
     drawn = loaded.set("policies.campus.queueing.classes.0.buffer", buffer)
     words = texts(ElementTree.fromstring(draw(drawn)))
-    for one in expected:
-        assert one in words, words
+    for word in expected:
+        assert word in words, words
 
 
 def test_pie_shows_its_target() -> None:
@@ -122,8 +122,10 @@ def test_dualpi2_describes_both_queues() -> None:
     words = texts(ElementTree.fromstring(draw(loaded.set("policies.campus.queueing.classes.0.buffer", dual))))
     assert "DualPI2 (linux), at most 500 packets" in words, words
     assert "classic queue: steers towards 15 ms" in words, words
-    one = {"dualpi2": {"queues": "one", "limit": "500 packets"}}
-    words = texts(ElementTree.fromstring(draw(loaded.set("policies.campus.queueing.classes.0.buffer", one))))
+    single = {"dualpi2": {"queues": "one", "limit": "500 packets"}}
+    words = texts(
+        ElementTree.fromstring(draw(loaded.set("policies.campus.queueing.classes.0.buffer", single)))
+    )
     assert "PI2 (rfc), at most 500 packets" in words, words
 
 
@@ -237,11 +239,11 @@ def test_no_mark_of_a_policy_hides_a_label_or_another_node(file: Path) -> None:
     picture = ElementTree.fromstring(network(perhop.Scenario.load(file)).svg())
 
     def boxes(kind: str, radius: str) -> list[tuple[float, float, float, float]]:
-        found = [one.attrib for one in picture.iter(f"{SVG}rect") if one.get("class") == kind]
+        found = [element.attrib for element in picture.iter(f"{SVG}rect") if element.get("class") == kind]
         sized = [
-            [float(one[name]) for name in ("x", "y", "width", "height")]
-            for one in found
-            if one.get("rx") == radius
+            [float(attributes[name]) for name in ("x", "y", "width", "height")]
+            for attributes in found
+            if attributes.get("rx") == radius
         ]
         return [(x, y, x + width, y + height) for x, y, width, height in sized]
 
@@ -251,7 +253,11 @@ def test_no_mark_of_a_policy_hides_a_label_or_another_node(file: Path) -> None:
         for label in boxes("paper", "3"):
             apart = right <= label[0] or label[2] <= left or bottom <= label[1] or label[3] <= top
             assert apart, f"a chip at {left}, {top} on the label at {label}"
-        over = [one for one in nodes if left < one[2] and one[0] < right and top < one[3] and one[1] < bottom]
+        over = [
+            node
+            for node in nodes
+            if left < node[2] and node[0] < right and top < node[3] and node[1] < bottom
+        ]
         assert len(over) <= 1, "it touches its own node and no other"
 
 
@@ -259,8 +265,12 @@ def test_a_file_needs_neither_variables_nor_style_sheets(perhop: Command, scenar
     """Viewers such as librsvg and Inkscape do not support `var()`, and painted everything black."""
     text = perhop("draw", scenario, "-o", "-").out
     assert "var(" not in text and "<style" not in text
-    looks = [one for one in ElementTree.fromstring(text).iter() if one.tag in (f"{SVG}rect", f"{SVG}path")]
-    assert looks and all(one.get("fill") for one in looks)
+    looks = [
+        element
+        for element in ElementTree.fromstring(text).iter()
+        if element.tag in (f"{SVG}rect", f"{SVG}path")
+    ]
+    assert looks and all(element.get("fill") for element in looks)
 
 
 @needs("rsvg-convert")

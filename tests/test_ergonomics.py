@@ -45,7 +45,7 @@ def test_values_are_set_by_path(loaded: Scenario) -> None:
     loaded["seed"] = 3
     assert loaded["links"][1]["rate"] == "2500kb/s"
     assert loaded["traffic.steady.source.cbr.packet.ip"] == "500B"
-    assert [one["start"] for one in loaded["traffic"]] == ["250ms", "250ms"]
+    assert [flow["start"] for flow in loaded["traffic"]] == ["250ms", "250ms"]
     assert (loaded["duration"], loaded["seed"]) == ("10s", 3)
     assert loaded.check()["duration"] == "10s"
     with pytest.raises(ScenarioError, match="no `rat`"):
@@ -102,7 +102,7 @@ def test_means_are_the_summary_as_a_frame(scenario: Path) -> None:
     means = results.means
     assert means.columns == ["class", "metric", "unit", "mean", "low", "high"]
     (row,) = means.rows_by_key(["class", "metric"], named=True)["random", "throughput_bps"]
-    (group,) = (one for one in results.summary["classes"] if one["class"] == "random")
+    (group,) = (entry for entry in results.summary["classes"] if entry["class"] == "random")
     given = group["throughput_bps"]
     assert (row["unit"], row["mean"], [row["low"], row["high"]]) == ("b/s", given["mean"], given["ci95"])
     assert perhop.run(scenario).means["low"].null_count() == perhop.run(scenario).means.height
@@ -127,9 +127,9 @@ def test_results_have_plot_methods(scenario: Path) -> None:
         results.plot.congestion_window()
     kinds = {name for name in dir(results.plot) if not name.startswith("_")}
     assert kinds == {
-        one.replace("-", "_").replace("cwnd", "congestion_window") for one in perhop.plot.KINDS
+        kind.replace("-", "_").replace("cwnd", "congestion_window") for kind in perhop.plot.KINDS
     } - {"throughput_stacked"}
-    assert all(getattr(results.plot, one).__doc__ for one in kinds)
+    assert all(getattr(results.plot, kind).__doc__ for kind in kinds)
     assert "delay_cdf" in repr(results.plot)
 
 

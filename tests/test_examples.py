@@ -49,7 +49,7 @@ def test_a_scenario_of_a_study_runs(perhop: Command, file: Path) -> None:
     is_long = file.parent.name in ("rfc7928", "l4s-tests", "linux-aqm")
     ended = perhop("run", file, "--json", *(() if is_long else ("--duration", "14s")))
     assert ended.code == 0, ended.err
-    assert sum(one["delivered_packets"]["mean"] for one in ended.json()["classes"]) > 0
+    assert sum(row["delivered_packets"]["mean"] for row in ended.json()["classes"]) > 0
 
 
 def test_examples_of_step_and_ack_filter_show_their_claims() -> None:

@@ -93,7 +93,7 @@ def case(request: pytest.FixtureRequest, faulty: Faulty, base: Path, tmp_path: P
     ended = faulty.run(folder, line)
     assert ended.code == 0, ended.said
     old, new = (trees(at, writing) for at in (before, folder))
-    assert all(old[one] != new[one] for one in writing.targets)
+    assert all(old[target] != new[target] for target in writing.targets)
     plotless = new
     if writing.plot is not None:
         assert faulty.run(folder, line.replace(writing.plot[0], "")).code == 0
@@ -116,11 +116,11 @@ def test_every_system_call_may_fail(
             folder = tmp_path / "folder"
             shutil.copytree(case.before, folder)
             ended = faulty.run(folder, case.line, at=at, action=fault.action, value=fault.value)
-            for said in _wrong(case, fault, folder, ended, case.calls[at]):
-                wrong.append(f"{name} at {at} ({case.calls[at]}): {said}; code {ended.code}: {ended.said}")
+            for problem in _wrong(case, fault, folder, ended, case.calls[at]):
+                wrong.append(f"{name} at {at} ({case.calls[at]}): {problem}; code {ended.code}: {ended.said}")
             if fault.what == "killed":
                 again = faulty.run(folder, case.line)
-                if again.code or any(tree(folder / one) != case.new[one] for one in case.new):
+                if again.code or any(tree(folder / target) != case.new[target] for target in case.new):
                     wrong.append(f"{name} at {at} ({case.calls[at]}): not finished by the next: {again.said}")
                 if leftovers(folder):
                     wrong.append(f"{name} at {at} ({case.calls[at]}): {leftovers(folder)} after the next")
@@ -210,7 +210,7 @@ def test_every_call_of_a_command_whose_folder_grows(
             ended = faulty.run(folder, line, at=at, action=fault.action, value=fault.value)
             where = f"{kind} at {at} ({calls[at]})"
             found = untrue_of_growing(ended.code, ended.said, folder, writing, new)
-            wrong += [f"{where}: {one}; code {ended.code}: {ended.said}" for one in found]
+            wrong += [f"{where}: {problem}; code {ended.code}: {ended.said}" for problem in found]
             again = faulty.run(folder, line)
             if again.code or trees(folder, writing) != new or leftovers(folder):
                 wrong.append(f"{where}: not finished by the next: {again.said} {leftovers(folder)}")

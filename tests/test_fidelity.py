@@ -57,22 +57,22 @@ def theory() -> list[Comparison]:
 
 def test_theory_holds_in_short_runs(theory: list[Comparison]) -> None:
     """One in twenty random rows may be outside its tolerance, and none far outside."""
-    missed = [one for one in theory if not one.met]
+    missed = [row for row in theory if not row.met]
     assert len(missed) <= len(theory) / 20, missed
-    assert all(one.times_allowed < 2 for one in missed), missed
-    exact = [one for one in theory if not one.rule.chance]
-    assert len(exact) > 30 and all(one.met for one in exact)
-    assert {one.name for one in theory} >= {"M/M/1", "M/D/1", "M/M/1/K", "strict priority", "RED", "srTCM"}
+    assert all(row.times_allowed < 2 for row in missed), missed
+    exact = [row for row in theory if not row.rule.chance]
+    assert len(exact) > 30 and all(row.met for row in exact)
+    assert {row.name for row in theory} >= {"M/M/1", "M/D/1", "M/M/1/K", "strict priority", "RED", "srTCM"}
 
 
 def test_another_law_would_be_missed(theory: list[Comparison]) -> None:
     """Drops per p_b of the three laws, and of other rules, differ by much more than the tolerance."""
-    red = [one for one in theory if one.name == "RED"]
-    assert [round(one.reference.mean, 1) for one in red] == [2.0, 1.0, 0.7]
-    for one in red:
+    red = [row for row in theory if row.name == "RED"]
+    assert [round(row.reference.mean, 1) for row in red] == [2.0, 1.0, 0.7]
+    for row in red:
         for other in red:
-            assert one is other or abs(one.measured.mean - other.reference.mean) > 4 * one.allowed
-    queue = next(one for one in theory if one.name == "M/D/1" and one.case == "load 0.9")
+            assert row is other or abs(row.measured.mean - other.reference.mean) > 4 * row.allowed
+    queue = next(row for row in theory if row.name == "M/D/1" and row.case == "load 0.9")
     # With exponential sizes the packets would wait twice as long.
     assert abs(queue.measured.mean - 8.0) > 4 * queue.allowed
 
@@ -137,30 +137,30 @@ def test_every_reason_is_a_named_deviation() -> None:
 def test_missed_router_readings_have_a_reason() -> None:
     shown = list(router.compare_shown())
     assert len(shown) > 90
-    assert [one for one in shown if not one.met and one.reason is None] == []
-    assert [one for one in shown if one.met and one.reason is not None] == []
+    assert [reading for reading in shown if not reading.met and reading.reason is None] == []
+    assert [reading for reading in shown if reading.met and reading.reason is not None] == []
 
 
 def test_missed_switch_readings_have_a_reason() -> None:
     shown = list(switch.compare())
     assert len(shown) >= 40
-    assert [one for one in shown if not one.met and one.reason is None] == []
-    assert [one for one in shown if one.met and one.reason is not None] == []
+    assert [reading for reading in shown if not reading.met and reading.reason is None] == []
+    assert [reading for reading in shown if reading.met and reading.reason is not None] == []
 
 
 @pytest.mark.skipif(shutil.which("ns") is None, reason="there is no program `ns` (Debian's package ns2)")
 def test_red_agrees_with_ns2() -> None:
     sent, dropped, queue = ns2._red(QUICK)
-    assert [one.unit for one in (sent, dropped, queue)] == ["packets/s", "%", "packets"]
-    for one in (sent, dropped, queue):
-        assert one.met and one.reference.half > 0 and one.measured.half > 0, one
+    assert [row.unit for row in (sent, dropped, queue)] == ["packets/s", "%", "packets"]
+    for row in (sent, dropped, queue):
+        assert row.met and row.reference.half > 0 and row.measured.half > 0, row
 
 
 @pytest.mark.skipif(kernel.missing() is not None, reason=str(kernel.missing()))
 def test_a_fifo_of_the_kernel_drops_as_perhop_does() -> None:
     lacks = kernel.lacking()
     assert set(lacks) < set(kernel.WANTED)
-    case = next(one for one in kernel.CASES if one.name == "tbf")
+    case = next(candidate for candidate in kernel.CASES if candidate.name == "tbf")
     if set(case.needs) & set(lacks):
         pytest.skip("this kernel has no tbf")
     try:
@@ -178,7 +178,7 @@ def test_a_fifo_of_the_kernel_drops_as_perhop_does() -> None:
 def test_windows_of_linux_6_match_linux() -> None:
     rows = linux_tcp.part(QUICK).comparisons
     assert len(rows) == 16
-    assert [one for one in rows if not one.met] == []
+    assert [row for row in rows if not row.met] == []
 
 
 CAKES = ("cake-besteffort", "cake-diffserv4")
@@ -189,16 +189,16 @@ def test_queues_of_linux_treat_four_flows_as_linux_does() -> None:
     """Goodput, losses and waits of 60 cases; values that differ between two kernel runs may differ more."""
     rows = linux_aqm.part(QUICK).comparisons
     assert len(rows) == 50 * 4 + 10 * 7
-    missed = [one for one in rows if not one.met]
+    missed = [row for row in rows if not row.met]
     assert len(missed) <= len(rows) / 20, missed
     # Flows without SACK, for which the kernel's own runs differ by a fifth: docs/algorithms/tcp.md and
     # cake.md.
-    plain = [one for one in missed if EXTRAS["plain"] in one.case]
-    assert plain == missed and {one.name for one in missed} <= {"codel", "pie", *CAKES}, missed
+    plain = [row for row in missed if EXTRAS["plain"] in row.case]
+    assert plain == missed and {row.name for row in missed} <= {"codel", "pie", *CAKES}, missed
     # Losses that are far from zero are within a tenth of Linux's, not only within 0.3 points.
-    losses = [one for one in rows if one.quantity == "loss" and one.reference.mean > 1]
-    far = [one for one in losses if one.distance > 0.1 * one.reference.mean]
-    assert len(losses) > 20 and len([one for one in far if one.name not in CAKES]) <= 1, far
+    losses = [row for row in rows if row.quantity == "loss" and row.reference.mean > 1]
+    far = [row for row in losses if row.distance > 0.1 * row.reference.mean]
+    assert len(losses) > 20 and len([row for row in far if row.name not in CAKES]) <= 1, far
 
 
 # Pairs at 50 Mb/s last five times as long as those at 10 Mb/s.
@@ -214,9 +214,9 @@ def test_prague_and_cubic_share_as_in_the_l4s_teams_kernel(mbps: str) -> None:
     assert len(l4s.cases()) == 48
     chosen = [(mbps, *pair) for pair in PAIRS[mbps]]
     keys = ("rate_mbps", "first", "first_rtt_ms", "second", "second_rtt_ms")
-    pairs = [one for one in l4s.cases() if tuple(one[key] for key in keys) in chosen]
+    pairs = [case for case in l4s.cases() if tuple(case[key] for key in keys) in chosen]
     rows = list(l4s.compare(replace(QUICK, replications=2), pairs))
-    assert len(rows) == len(chosen) and [one for one in rows if not one.met] == []
+    assert len(rows) == len(chosen) and [row for row in rows if not row.met] == []
 
 
 @pytest.mark.touched
@@ -224,10 +224,10 @@ def test_tcp_through_gred_of_linux_has_linux_rates() -> None:
     """Rates within 2 %, or chance; drops by the rule of all comparisons with Linux."""
     rows = list(linux_gred.compare(replace(WHOLE, replications=4)))
     assert len(rows) == 3 * 4
-    assert [one for one in rows if not one.met] == []
+    assert [row for row in rows if not row.met] == []
     # A single average treats green packets very differently from RIO-C, so neither can be mistaken for the
     # other.
-    rates = {one.name: one for one in rows if one.quantity == "TCP"}
+    rates = {row.name: row for row in rows if row.quantity == "TCP"}
     assert rates["RIO-C"].measured.mean > 4 * rates["WRED"].reference.mean
     # Only wide intervals, which are listed, replace the 2 %.
     assert linux_gred.near(Value(100.0, 1.0), Value(100.0, 1.0)).relative == 0.02
@@ -237,8 +237,10 @@ def test_tcp_through_gred_of_linux_has_linux_rates() -> None:
 def test_another_discipline_would_be_missed() -> None:
     """The median waits of the disciplines differ by much more than the allowed difference."""
     loads = {"flows": "cubic-on", "rtt_ms": "20"}.items()
-    cases = [one for one in linux_aqm.cases() if loads <= one.values.items() and one.table == "four-flows"]
-    waits = {one.values["discipline"]: one.figure("wait_p50_ms").runs[0] for one in cases}
+    cases = [
+        case for case in linux_aqm.cases() if loads <= case.values.items() and case.table == "four-flows"
+    ]
+    waits = {case.values["discipline"]: case.figure("wait_p50_ms").runs[0] for case in cases}
     assert waits["pfifo"] > 100 and 14 < waits["pie"] < 16 and 9 < waits["codel"] < 11
     assert linux_aqm.rule("ms", 0.1, 1.0, 5.0).absolute == 1.0
     assert linux_aqm.rule("ms", 0.1, 1.0, 50.0).relative == 0.1
@@ -284,8 +286,8 @@ def test_reasons_of_recorded_misses_are_named_deviations(kept: Record) -> None:
     text = " ".join((ROOT / "docs" / "deviations.toml").read_text(encoding="utf-8").split())
     named = {row.reason for row in kept.rows if row.reason not in ("", "unknown")}
     assert len(named) >= 5
-    for one in named:
-        assert one.partition(". (")[0] in text, one
+    for cause in named:
+        assert cause.partition(". (")[0] in text, cause
 
 
 def _distance(row: Row) -> float:

@@ -154,7 +154,7 @@ def test_no_file_can_be_swapped(
     pairs = [(file, source) for file in own for source in sources]
     if FLIPS != "all":
         names = [(file, f"1:{file.relative_to(folder)}") for file in own]
-        known = [one for one in names if one[1] in sources]
+        known = [pair for pair in names if pair[1] in sources]
         pairs = known + drawing("swaps").sample(pairs, min(len(pairs), int(FLIPS)))
     swapped = 0
     for file, source in pairs:

@@ -102,7 +102,7 @@ HARM = [
 
 @pytest.mark.filterwarnings("ignore::perhop.disk.LeftoverWarning")
 @pytest.mark.parametrize("is_complete", [True, False], ids=["complete", "growing"])
-@pytest.mark.parametrize("harm", HARM, ids=lambda one: one.__name__)
+@pytest.mark.parametrize("harm", HARM, ids=lambda harm: harm.__name__)
 def test_the_same_sweep_repairs_its_folder(
     harm: Callable[[Path, Path], None], is_complete: bool, saved: Path, tmp_path: Path
 ) -> None:

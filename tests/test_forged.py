@@ -43,11 +43,11 @@ DTYPES = [pl.String, pl.Float64, pl.Int64, pl.UInt32, pl.Boolean, pl.List(pl.UIn
 def seal(folder: Path) -> None:
     """Write the checksums of the current files of a folder."""
     inner = [path.parent for path in folder.rglob(manifest.MANIFEST)]
-    for one in sorted(inner, key=lambda path: -len(path.parts)):
-        sealed = json.loads((one / manifest.MANIFEST).read_text())
-        (one / manifest.MANIFEST).unlink()
+    for place in sorted(inner, key=lambda path: -len(path.parts)):
+        sealed = json.loads((place / manifest.MANIFEST).read_text())
+        (place / manifest.MANIFEST).unlink()
         own = ("format", "schema_version", "perhop", "kind", "files", "sha256")
-        manifest.seal(one, sealed["kind"], {key: value for key, value in sealed.items() if key not in own})
+        manifest.seal(place, sealed["kind"], {key: value for key, value in sealed.items() if key not in own})
 
 
 @pytest.fixture(scope="module")

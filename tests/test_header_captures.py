@@ -55,7 +55,9 @@ def protocols(file: Path, decode_as: str = "") -> set[str]:
     """
     left_out = {"ethertype", "data", "pkt_comment"}
     found = fields_without_complaint(file, "frame.protocols", decode_as=decode_as)
-    return {":".join(one for one in line.split(":") if one not in left_out) for (line,) in found}
+    return {
+        ":".join(protocol for protocol in line.split(":") if protocol not in left_out) for (line,) in found
+    }
 
 
 ESP = {"cipher": "aes-cbc", "integrity": "sha1"}

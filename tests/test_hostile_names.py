@@ -125,7 +125,7 @@ SILENT = (
 
 @pytest.mark.parametrize("line", [*SHOWING, *SILENT])
 def test_every_command_shows_names_literally(line: str, saved: Path, terminal: Terminal) -> None:
-    arguments = ["hostile.perhop.yaml" if one == "FILE" else one for one in shlex.split(line)]
+    arguments = ["hostile.perhop.yaml" if word == "FILE" else word for word in shlex.split(line)]
     shown = terminal.shown(saved, *arguments)
     assert "\x1b" not in _TOLD.sub("", shown)
     if line in SHOWING:
@@ -136,12 +136,12 @@ def test_a_comment_contains_every_name_literally(saved: Path, perhop: Command) -
     written = perhop("diff", *sorted(saved.glob("*.perhop.yaml")), "--markdown").out
     page = MarkdownIt("commonmark").enable("table").render(written)
     found = ElementTree.fromstring(f"<page>{page}</page>")
-    marks = {one.tag for one in found.iter()}
+    marks = {element.tag for element in found.iter()}
     assert marks == {"page", "h3", "table", "thead", "tbody", "tr", "th", "td", "code"}
-    cells = {"".join(one.itertext()) for one in found.iter("td")}
+    cells = {"".join(element.itertext()) for element in found.iter("td")}
     assert {f"queue {name}" for name in NAMES} <= cells
     # On GitHub, more texts have an effect: mentions, emoji and formulas. They have none inside code.
-    code = {one.text for one in found.iter("code")}
+    code = {element.text for element in found.iter("code")}
     assert {f"queue {name}" for name in NAMES if re.search("[@$:]|www", name)} <= code
 
 
@@ -153,7 +153,7 @@ def test_written_policies_contain_every_name_literally(
     (policy,) = read_source(tmp_path / "policies.yaml").attached
     queueing = policy.policy["queueing"]
     assert queueing is not None
-    assert [one["name"] for one in queueing["classes"]] == [*NAMES]
+    assert [entry["name"] for entry in queueing["classes"]] == [*NAMES]
 
 
 def test_pictures_and_pages_contain_every_name_literally(

@@ -103,13 +103,13 @@ def test_a_policed_class_gets_voice_not_tcp(branch: Path, police: str, rate: str
 def test_headers_match_the_access_lists(branch: Path) -> None:
     """Packets that arrive from the LAN have the addresses that its input policy matches."""
     scenario = Scenario.infer(branch, "FastEthernet0/0")
-    traffic = {one["name"]: one for one in scenario["traffic"]}
+    traffic = {flow["name"]: flow for flow in scenario["traffic"]}
     addresses = {name: host["address"] for name, host in scenario["hosts"].items()}
     # The packets are marked as the voice class expects.
     phones = traffic["VOICE"]
     assert phones["destination-port"] == 16384
     assert ip_address(addresses[phones["from"]]) in ip_network("10.17.0.128/25")
-    business = next(one for one in Scenario.infer(branch)["traffic"] if one["name"] == "BUSINESS")
+    business = next(flow for flow in Scenario.infer(branch)["traffic"] if flow["name"] == "BUSINESS")
     assert business["destination-port"] == 3200
     hosts = Scenario.infer(branch)["hosts"]
     assert hosts[business["to"]]["address"].startswith("10.1.20.")
@@ -168,7 +168,7 @@ interface Serial0/0
 def test_each_class_gets_its_guarantee(branch: Path) -> None:
     """Voice sends at its maximum rate, and the other classes share the remaining rate."""
     results = Scenario.infer(branch, load="overload").run()
-    row = {str(one["class"]): one for one in results.classes.iter_rows(named=True)}
+    row = {str(entry["class"]): entry for entry in results.classes.iter_rows(named=True)}
     assert row["VOICE"]["dropped_packets"] == row["VOICE"]["dropped_policed"] > 0
     assert row["VOICE"]["throughput_bps"] == pytest.approx(200 / 204 * 512e3, rel=0.02)
     # The framing uses a part of the rate: the line is busy.
@@ -229,7 +229,7 @@ def test_a_configuration_that_the_router_refuses_is_refused(perhop: Command, bra
 
 def test_set_changes_an_inferred_scenario(perhop: Command, branch: Path) -> None:
     options = ("--set", "traffic.VOICE.count=3", "--set", "measure.warmup=0s", "--duration", "5s", "--json")
-    flows = {one["class"]: one["flows"] for one in perhop("run", branch, *options).json()["classes"]}
+    flows = {row["class"]: row["flows"] for row in perhop("run", branch, *options).json()["classes"]}
     assert flows["VOICE"]["mean"] == 3
     assert perhop("draw", branch).code == 0
 
@@ -238,7 +238,7 @@ def test_set_changes_an_inferred_scenario(perhop: Command, branch: Path) -> None
 def test_every_class_of_any_configuration_has_traffic_or_is_reported(file: Path, tmp_path: Path) -> None:
     text = file.read_bytes().decode("utf-8", errors="replace")
     read = json.loads(_core.check_router(text))
-    errors = [one["message"] for one in read["diagnostics"] if one["severity"] == "error"]
+    errors = [finding["message"] for finding in read["diagnostics"] if finding["severity"] == "error"]
     try:
         made = infer(text, {"file": file.name}, file.parent)
     except perhop.ScenarioError as error:
@@ -254,10 +254,10 @@ def test_every_class_of_any_configuration_has_traffic_or_is_reported(file: Path,
     assert json.loads(scenario.to_json()) == json.loads(Scenario(made.data, file.parent).check().to_json())
     results = perhop.run(scenario, set={"measure.warmup": "0s"}, threads=1)
     sent = {str(row["class"]): row["offered_packets"] for row in results.classes.iter_rows(named=True)}
-    assert all(sent[one["name"]] for one in scenario["traffic"])
+    assert all(sent[flow["name"]] for flow in scenario["traffic"])
     reached = {row["queue"] for row in results.summary["ports"] if row["arrived_packets"]["mean"]}
     named = [line.partition("class `")[2].partition("`")[0] for line in made.missing]
-    (router,) = (name for name, one in scenario["routers"].items() if one.get("configuration"))
+    (router,) = (name for name, node in scenario["routers"].items() if node.get("configuration"))
     (leaving,) = (port for port in ports(scenario) if port.name == f"{router}->far-side")
     for queue in leaving.queues():
         assert queue.name in reached or queue.config["name"] in named, queue.name
@@ -274,7 +274,7 @@ def test_the_scenario_is_that_of_the_playground(name: str) -> None:
 
 
 def test_standard_input_is_a_scenario_or_a_configuration(branch: Path, scenario: Path) -> None:
-    for file, said in ((branch, "-: router, ok"), (scenario, "-: scenario, ok")):
+    for file, message in ((branch, "-: router, ok"), (scenario, "-: scenario, ok")):
         ended = subprocess.run(
             command_line(["check", "-"]),
             input=file.read_bytes(),
@@ -283,7 +283,7 @@ def test_standard_input_is_a_scenario_or_a_configuration(branch: Path, scenario:
             timeout=60,
         )
         assert ended.returncode == 0
-        assert said in ended.stdout.decode()
+        assert message in ended.stdout.decode()
     with branch.open("rb") as given:
         ended = subprocess.run(
             command_line(["run", "-", "--json"]), stdin=given, capture_output=True, check=False, timeout=60
@@ -303,7 +303,7 @@ def test_traffic_reaches_a_class_of_any_codepoint(tmp_path: Path, codepoint: str
         " service-policy output P\n"
     )
     traffic = Scenario.load(file)["traffic"]
-    assert {one.get("class") or one["name"] for one in traffic} == {"A", "class-default"}
+    assert {flow.get("class") or flow["name"] for flow in traffic} == {"A", "class-default"}
 
 
 @pytest.mark.parametrize("tins", ["diffserv3", "diffserv4", "diffserv8", "precedence"])
@@ -322,8 +322,8 @@ def test_each_tin_of_cake_has_traffic_and_calls_lose_nothing(
     assert [row["queue"] for row in rates] == names
     assert {row["limit_bps"] for row in rates} == {None if bandwidth == "unlimited" else 18e6}
     assert all(reached.values()), reached
-    voice = [one for one in ended.json()["classes"] if one["class"] in ("voice", "tin-6")]
-    dropped = [sum(one[cause]["mean"] for cause in one if cause.startswith("dropped_")) for one in voice]
+    voice = [row for row in ended.json()["classes"] if row["class"] in ("voice", "tin-6")]
+    dropped = [sum(row[cause]["mean"] for cause in row if cause.startswith("dropped_")) for row in voice]
     assert dropped == [0] * len(dropped)
 
 
@@ -344,9 +344,9 @@ def test_a_filter_for_the_usual_hosts_does_not_stop_inference(tmp_path: Path) ->
     )
     made = infer(file.read_text(), {"file": file.name}, tmp_path)
     assert [name for name, _, _ in made.offered] == ["1:10", "1:20"]
-    assert [one for one in made.missing if not one.startswith("the line of eth0")] == []
+    assert [line for line in made.missing if not line.startswith("the line of eth0")] == []
     hosts = made.data["hosts"]
-    address = {one["name"]: hosts[one["to"]]["address"] for one in made.data["traffic"]}
+    address = {flow["name"]: hosts[flow["to"]]["address"] for flow in made.data["traffic"]}
     assert address["1:10"].startswith("10.")
     assert not address["1:20"].startswith("10.")
 
@@ -403,7 +403,7 @@ def test_a_textbook_policy_serves_every_class_when_busy(tmp_path: Path, seed: in
     assert "load: busy: the load of each class is 90 % of the rate that it gets while all" in (
         scenario.inferred or ""
     )
-    rows = {str(one["class"]): one for one in scenario.run(seed).classes.iter_rows(named=True)}
+    rows = {str(row["class"]): row for row in scenario.run(seed).classes.iter_rows(named=True)}
     # The largest loss in percent, and the largest mean delay.
     for name, loss, delay_s in [
         ("VOICE", 0, 0.006),
@@ -421,7 +421,9 @@ def test_a_forgotten_class_for_voice_is_named(perhop: Command, tmp_path: Path) -
     ended = perhop("run", "edge.cfg", "--json")
     assert "no class matches EF, the codepoint of telephony" in ended.err
     assert "`voice`, a call of 80 kb/s, which waits in class-default" in ended.err
-    assert [one["class"] for one in ended.json()["verdicts"] if one["class"] == "voice"] == ["voice"]
+    assert [verdict["class"] for verdict in ended.json()["verdicts"] if verdict["class"] == "voice"] == [
+        "voice"
+    ]
 
 
 def test_a_load_is_for_a_guess_and_for_a_configuration(perhop: Command, branch: Path, scenario: Path) -> None:

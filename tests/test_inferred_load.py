@@ -27,16 +27,16 @@ CELLS = {
 def verdicts(perhop: Command, folder: Path, text: str, name: str, *options: object) -> dict[str, Any]:
     (folder / name).write_text(text)
     document = perhop("run", folder / name, *options, "--json").json()
-    return {one["class"]: one for one in document["verdicts"] if "(back)" not in one["class"]}
+    return {verdict["class"]: verdict for verdict in document["verdicts"] if "(back)" not in verdict["class"]}
 
 
 @pytest.mark.parametrize("case", CELLS)
 def test_a_busy_load_fits_in_counted_cells(perhop: Command, tmp_path: Path, case: str) -> None:
     found = verdicts(perhop, tmp_path, CELLS[case], "uplink.tc")
-    for name, one in found.items():
+    for name, verdict in found.items():
         # CAKE drops 8 % of these transfers without cells, by CoDel.
-        assert one["loss_percent"] < (20 if case.startswith("cake") else 1), (name, one["text"])
-        assert one["verdict"] == "fit"
+        assert verdict["loss_percent"] < (20 if case.startswith("cake") else 1), (name, verdict["text"])
+        assert verdict["verdict"] == "fit"
 
 
 LIMITED = """\
@@ -70,9 +70,9 @@ def test_classes_share_the_limit_that_their_packets_pass(
     perhop: Command, tmp_path: Path, text: str, name: str, line: tuple[str, ...]
 ) -> None:
     found = verdicts(perhop, tmp_path, text, name, *line)
-    assert max(one["loss_percent"] for one in found.values()) < 5
+    assert max(verdict["loss_percent"] for verdict in found.values()) < 5
     over = verdicts(perhop, tmp_path, text, name, *line, "--load", "overload")
-    assert max(one["loss_percent"] for one in over.values()) > 5
+    assert max(verdict["loss_percent"] for verdict in over.values()) > 5
 
 
 CORE = """\
@@ -104,7 +104,7 @@ def test_a_given_load_waits_at_the_policy_and_not_before_it(perhop: Command, tmp
         "class,rate,packet_bytes,kind\nVOICE,100Mb/s,200,cbr\nclass-default,1200Mb/s,1500,poisson\n"
     )
     ended = perhop("run", file, "--traffic", rates, "--json")
-    found = {one["class"]: one for one in ended.json()["classes"]}
+    found = {row["class"]: row for row in ended.json()["classes"]}
     assert found["VOICE"]["throughput_bps"]["mean"] == pytest.approx(100e6, rel=0.01)
     assert found["VOICE"]["delay_p99_s"]["mean"] < 0.002
     assert found["class-default"]["dropped_percent"]["mean"] > 20

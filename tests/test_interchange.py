@@ -58,12 +58,12 @@ def test_iperf3_counts_like_the_tables(results: perhop.Results) -> None:
     document = interchange.iperf3_document(results, replication=1)
     flows = results.flows.filter(pl.col("replication") == 1)
     end = document["end"]
-    assert [one["udp"]["packets"] for one in end["streams"]] == flows["offered_packets"].to_list()
+    assert [stream["udp"]["packets"] for stream in end["streams"]] == flows["offered_packets"].to_list()
     assert end["sum"]["lost_packets"] == flows["dropped_packets"].sum()
     assert end["sum"]["bits_per_second"] == pytest.approx(flows["offered_bytes"].sum() * 8 / 4)
     assert document["start"]["test_start"]["protocol"] == "UDP"
     assert len(document["intervals"]) == 8
-    received = sum(one["sum"]["bytes"] for one in document["intervals"])
+    received = sum(interval["sum"]["bytes"] for interval in document["intervals"])
     rates = results.throughput.filter(pl.col("replication") == 1)["throughput_bps"]
     assert received == pytest.approx(rates.sum() * 0.5 / 8)
 
@@ -127,7 +127,7 @@ def test_flent_data_has_the_format_of_flent(results: perhop.Results, tmp_path: P
     for name, line in data["results"].items():
         assert len(line) == len(data["x_values"]) == 8
         raw = data["raw_values"][name]
-        assert [one["val"] for one in raw] == [one for one in line if one is not None]
+        assert [sample["val"] for sample in raw] == [value for value in line if value is not None]
         assert not raw or raw[0]["t"] == pytest.approx(date.timestamp() + data["x_values"][0])
     least, most = results.classes["delay_min_s"].min() * 1e3, results.classes["delay_max_s"].max() * 1e3
     assert all(least <= delay <= most for delay in data["results"]["Ping (ms)::ICMP"])
@@ -170,7 +170,7 @@ def test_the_ping_of_flent_is_the_delay_of_calls(home: perhop.Results, tmp_path:
         delays.filter(pl.col("class") == name)["delay_mean_s"].to_list() for name in ("call", "callee")
     )
     assert data["results"]["Ping (ms)::ICMP"] == pytest.approx(
-        [1e3 * (one + other) for one, other in zip(there, back, strict=True)]
+        [1e3 * (first + other) for first, other in zip(there, back, strict=True)]
     )
     assert "Ping (ms)::UDP beacon" in data["results"]
     assert not any("up" in name or "down" in name for name in data["results"] if name.startswith("Ping"))
@@ -182,14 +182,14 @@ def test_a_class_with_both_directions_is_divided(home: perhop.Results, tmp_path:
     (tmp_path / "one.perhop.yaml").write_text(one_class)
     for name, results in {"two": home, "one": perhop.run(tmp_path / "one.perhop.yaml")}.items():
         interchange.write_flent(results, tmp_path / f"{name}.flent.gz")
-    two, one = (flent_document(tmp_path / f"{name}.flent.gz")["results"] for name in ("two", "one"))
+    separate, joint = (flent_document(tmp_path / f"{name}.flent.gz")["results"] for name in ("two", "one"))
     # At an instant one direction may have more packets than the other, but the means are equal.
     for name, same in (
         ("TCP upload::call", "TCP upload::call"),
         ("TCP download::call", "TCP download::callee"),
     ):
-        assert fmean(one[name]) == pytest.approx(fmean(two[same]), rel=0.01), name
-    assert fmean(one["Ping (ms)::ICMP"]) == pytest.approx(fmean(two["Ping (ms)::ICMP"]), rel=0.05)
+        assert fmean(joint[name]) == pytest.approx(fmean(separate[same]), rel=0.01), name
+    assert fmean(joint["Ping (ms)::ICMP"]) == pytest.approx(fmean(separate["Ping (ms)::ICMP"]), rel=0.05)
 
 
 def test_the_replies_that_carry_data_are_downloads(tmp_path: Path) -> None:
@@ -216,7 +216,7 @@ def test_a_file_of_flent_has_name_and_date_of_its_run(
         os.utime(tmp_path / name / "manifest.json", (1_700_000_000, 1_700_000_000))
         assert perhop("export", "flent", name).code == 0
         written[name] = flent_document(tmp_path / f"{name}.flent.gz")["metadata"]
-    assert [one["TITLE"] for one in written.values()] == ["cake", "fifo"]
+    assert [metadata["TITLE"] for metadata in written.values()] == ["cake", "fifo"]
     assert written["cake"]["TIME"] == "2023-11-14T22:13:20.000000Z"
 
 

@@ -50,10 +50,10 @@ def test_a_long_run_is_interrupted(scenario: Path, number: signal.Signals, code:
     process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     _await_simulation(process)
     process.send_signal(number)
-    said, complained = process.communicate(timeout=HANGS_AFTER_S)
+    output, complained = process.communicate(timeout=HANGS_AFTER_S)
     assert process.returncode == code
     assert "Traceback" not in complained
-    assert '"error"' in said
+    assert '"error"' in output
     assert not out.exists()
     assert leftovers(scenario.parent) == []
 

@@ -29,7 +29,9 @@ def router(schedulers: list[str], *, speed: str = "10m") -> str:
             f"set class-of-service classifiers dscp c forwarding-class q{queue} loss-priority low "
             f"code-points {CODEPOINTS[queue]:06b}",
         ]
-        lines += [f"set class-of-service schedulers q{queue} {one}" for one in statements.split(", ")]
+        lines += [
+            f"set class-of-service schedulers q{queue} {statement}" for statement in statements.split(", ")
+        ]
     return "\n".join(lines) + "\n"
 
 

@@ -13,16 +13,16 @@ sys.path.insert(0, str(ROOT))
 from fidelity.junos_readings import CASES, READINGS, Reading, found_by_perhop
 
 DEVIATIONS = [
-    one
-    for one in tomllib.loads((ROOT / "docs" / "deviations.toml").read_text())["deviation"]
-    if one["algorithm"] == "junos readings"
+    deviation
+    for deviation in tomllib.loads((ROOT / "docs" / "deviations.toml").read_text())["deviation"]
+    if deviation["algorithm"] == "junos readings"
 ]
 
 
 def test_every_deviating_reading_has_a_reason() -> None:
-    departing = [one for one in READINGS if "departs" in one.values]
-    reasons = " ".join(one["source"] for one in DEVIATIONS)
-    assert all(CASES[one.case]["source"] in reasons for one in departing)
+    departing = [reading for reading in READINGS if "departs" in reading.values]
+    reasons = " ".join(deviation["source"] for deviation in DEVIATIONS)
+    assert all(CASES[reading.case]["source"] in reasons for reading in departing)
 
 
 @pytest.mark.parametrize("reading", READINGS, ids=str)

@@ -16,7 +16,7 @@ from perhop.lessons.definition import read_lesson, resolved
 COURSE = lessons.course()
 # Names of some length and some alphabets, as teachers see them.
 STUDENTS = ("Ada Lovelace", "Grace Hopper", "Иван Петров", "李四", "a", "Zoë  Müller")
-each = pytest.mark.parametrize("lesson", COURSE, ids=lambda one: one.id)
+each = pytest.mark.parametrize("lesson", COURSE, ids=lambda lesson: lesson.id)
 
 
 def run(text: str, seed: int) -> tuple[str, str]:
@@ -30,8 +30,8 @@ def run(text: str, seed: int) -> tuple[str, str]:
 
 
 def test_all_lessons_are_found_by_name() -> None:
-    assert [one.number for one in COURSE] == list(range(1, 14))
-    assert len({one.id for one in COURSE}) == 13
+    assert [lesson.number for lesson in COURSE] == list(range(1, 14))
+    assert len({lesson.id for lesson in COURSE}) == 13
     assert perhop.lesson("rio") is COURSE[5]
     with pytest.raises(UnknownNameError, match="there is no lesson `fifa`") as raised:
         perhop.lesson("fifa")
@@ -46,7 +46,7 @@ def test_a_lesson_is_unmet_at_the_start_and_met_by_its_solution_for_any_student(
         seed = lessons.seed_of(name)
         start = lesson.judge(seed, *run(lesson.start, seed))
         assert not start.met and start.changed == (), (name, str(start))
-        assert not all(one.met for one in start.goals), "the start is not a solution"
+        assert not all(goal.met for goal in start.goals), "the start is not a solution"
         solved = lesson.judge(seed, *run(lesson.solution.scenario, seed))
         assert solved.met, (name, str(solved))
 
@@ -77,7 +77,7 @@ def test_results_are_judged_in_python() -> None:
     assert str(check).startswith("1. One queue for all, seed 7: met\nmet      voice.delay_p99 <= 80ms: 6")
     # A faster line is not a solution.
     check = lesson.check(scenario.set("links.1.rate", "5Mb/s").run(seed=7))
-    assert all(one.met for one in check.goals) and not check.met
+    assert all(goal.met for goal in check.goals) and not check.met
     assert check.changed == ("links.1.rate",)
     assert "must not be changed: links.1.rate" in str(check)
     html = check._repr_html_()
@@ -88,7 +88,7 @@ def test_conditions_on_the_scenario_are_checked() -> None:
     lesson = perhop.lesson("priority")
     wide = lesson.solution.scenario.replace("rate: 256kb/s", "rate: 300kb/s")
     check = lesson.judge(1, *run(wide, 1))
-    assert all(one.met for one in check.goals) and not check.met
+    assert all(goal.met for goal in check.goals) and not check.met
     (condition,) = check.conditions
     assert (condition.met, condition.measured, condition.words) == (False, 300e3, "300 kb/s")
     # A name with a pattern selects all matching members; at least one must exist.
@@ -152,16 +152,20 @@ def test_a_partial_answer_is_not_accepted(lesson: str, replacement: tuple[str, s
     seed = lessons.seed_of("Grace Hopper")
     check = found.judge(seed, *run(found.solution.scenario.replace(old, new), seed))
     assert not check.met
-    assert unmet in [one.text.partition(" ")[0] for one in check.goals if not one.met]
+    assert unmet in [goal.text.partition(" ")[0] for goal in check.goals if not goal.met]
 
 
 def test_seeds_follow_from_names() -> None:
     assert lessons.seed_of("Ada Lovelace") == lessons.seed_of("  Ada\tLovelace ")
     assert lessons.seed_of("Zoë") == lessons.seed_of("Zoe\u0308"), "composed or not"
     seeds = {lessons.seed_of(f"Student {number}") for number in range(300)}
-    assert len(seeds) > 295 and all(1 <= one <= 1_000_000 for one in seeds)
+    assert len(seeds) > 295 and all(1 <= seed <= 1_000_000 for seed in seeds)
     # The test vectors of FNV-1a: the empty text has the offset basis; then "a" and "foobar".
-    assert [lessons.check_number(one) for one in ("", "a", "foobar")] == ["811c9dc5", "e40c292c", "bf9cf968"]
+    assert [lessons.check_number(text) for text in ("", "a", "foobar")] == [
+        "811c9dc5",
+        "e40c292c",
+        "bf9cf968",
+    ]
 
 
 def sheet(tmp_path: Path, **changes: object) -> Path:

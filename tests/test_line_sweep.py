@@ -43,24 +43,24 @@ END = "hostname R{0}\ninterface GigabitEthernet0/0\n ip address 192.0.2.{0} 255.
 def test_a_statement_has_its_block_and_its_headers(
     text: str, first: int, last: int, headers: list[int]
 ) -> None:
-    found = {one.first: one for one in line_sweep.statements(text)}
+    found = {statement.first: statement for statement in line_sweep.statements(text)}
     assert (found[first].last, found[first].headers) == (last, headers)
 
 
 def test_a_change_keeps_the_numbers_of_the_other_lines() -> None:
     kinds = [kind for kind in KINDS if kind.name in ("classes", "mtu")]
     found = list(line_sweep.changes("r1.cfg", INDENTED, kinds))
-    deleted = next(one for one in found if one.first == 3 and not one.new)
+    deleted = next(change for change in found if change.first == 3 and not change.new)
     assert deleted.apply(INDENTED).split("\n")[2:6] == ["", "", "!", " class class-default"]
-    altered = [one for one in found if one.kind == "mtu" and one.new]
-    assert [(one.first, one.new) for one in altered] == [(9, " mtu 150")], "descriptions stay"
+    altered = [change for change in found if change.kind == "mtu" and change.new]
+    assert [(change.first, change.new) for change in altered] == [(9, " mtu 150")], "descriptions stay"
     assert altered[0].apply(INDENTED).split("\n")[8] == " mtu 150"
 
 
 def test_a_sample_has_the_same_number_of_each_kind() -> None:
     found = list(line_sweep.changes("r1.cfg", INDENTED, KINDS))
     kept = line_sweep.sampled(found, 1, seed=1)
-    assert sorted(one.kind for one in kept) == sorted({one.kind for one in found})
+    assert sorted(change.kind for change in kept) == sorted({change.kind for change in found})
     assert kept == line_sweep.sampled(found, 1, seed=1)
 
 
@@ -70,7 +70,7 @@ def test_an_mtu_of_one_end_is_reported_and_a_third_device_is_not(tmp_path: Path)
     (tmp_path / "r3.cfg").write_text("hostname R3\ninterface GigabitEthernet0/0\n mtu 1500\n")
     kinds = [kind for kind in KINDS if kind.name == "mtu"]
     done = line_sweep.sweep(tmp_path, kinds, size=100, seed=1, jobs=1)
-    outcomes = {(one.file, one.how): one.outcome for one in done}
+    outcomes = {(result.file, result.how): result.outcome for result in done}
     assert outcomes == {
         ("r1.cfg", "deleted"): "reported",
         ("r1.cfg", "digit"): "reported",

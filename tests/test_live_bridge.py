@@ -66,7 +66,7 @@ def test_a_file_of_policies(policies: Path) -> None:
     sides = Side("eth1"), Side("eth2")
     found = configuration(policies, *sides, name="wan", rate="1Mb/s", both=False)
     assert found["devices"] == ["eth1", "eth2"]
-    names = [one["name"] for one in found["forth"]["queueing"]["classes"]]
+    names = [entry["name"] for entry in found["forth"]["queueing"]["classes"]]
     assert (names, found["forth"]["rate"]) == (["voice", "rest"], "1Mb/s")
     assert "queueing" not in found["back"] and "rate" not in found["back"]
     both = configuration(policies, *sides, name="wan", rate="1Mb/s", both=True)
@@ -170,7 +170,7 @@ def test_packets_between_two_boxes(policies: Path, perhop: Command) -> None:
         watched = perhop("live", "top", "--pid", str(process.pid), "--json").json()
         assert watched["scenario"] == "bridge eth0 - eth1"
         report = ended(process, testbed)
-        forth = next(one for one in report["directions"] if one["name"] == "eth0->eth1")
+        forth = next(direction for direction in report["directions"] if direction["name"] == "eth0->eth1")
         queues = {queue["queue"]: queue for queue in forth["queues"]}
         assert queues["voice"]["arrived"]["packets"] == 100
         assert queues["voice"]["dropped"] == {}
@@ -330,7 +330,7 @@ def test_packets_that_bypass_the_policy_raise_a_doubt(policies: Path) -> None:
         sender = testbed.start("left", "sender", "program", sys.executable, "-c", FLOOD)
         assert sender.process.wait(timeout=WITHIN_S) == 0, sender.failure()
         report = ended(process, testbed)
-    forth = next(one for one in report["directions"] if one["name"] == "eth0->eth1")
+    forth = next(direction for direction in report["directions"] if direction["name"] == "eth0->eth1")
     passed = forth["passed"]["PPPoE session (0x8864)"]
     assert passed["packets"] > 1000 and passed["bytes"] == 1014 * passed["packets"]
     doubts = [doubt for doubt in report["doubts"] if "bypassed the policy" in doubt]

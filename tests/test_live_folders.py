@@ -111,7 +111,7 @@ def test_a_folder_without_a_state_file_is_not_a_testbed(public: Path, valuable: 
     (root / "3.1").mkdir(mode=0o700)
     (root / "3.1" / "laboratory.json").write_text(json.dumps(STATE))
     assert clean().folders == []
-    assert sorted(one.name for one in root.iterdir()) == ["1.0", "1.1", "2.1", "3.1"]
+    assert sorted(folder.name for folder in root.iterdir()) == ["1.0", "1.1", "2.1", "3.1"]
     assert [load(root / name) for name in ("1.0", "1.1", "2.1", "3.1")] == [None] * 4
 
 
@@ -159,7 +159,7 @@ def test_temporary_folders_of_strangers_stay(public: Path, valuable: Path) -> No
     (namesake / "owner.json").write_text(json.dumps(asdict(Owner(1, 2))))
     (namesake / "thesis.tex").write_text("kept")
     assert clean().folders == [str(left)]
-    assert all(one.exists() for one in (theirs, written_by_all, namesake)) and link.is_symlink()
+    assert all(folder.exists() for folder in (theirs, written_by_all, namesake)) and link.is_symlink()
 
 
 def test_a_temporary_folder_of_a_killed_process_is_removed(public: Path) -> None:
@@ -182,8 +182,8 @@ def test_a_folder_that_another_user_made_first_is_reported() -> None:
         Path(folder).chmod(0o1777)
         victim = Path(folder) / "releases" / "1.0"
         victim.mkdir(parents=True)
-        for one in (victim.parent, victim):
-            given_away(one)
+        for path in (victim.parent, victim):
+            given_away(path)
         (Path(folder) / f"perhop-{NOBODY}").symlink_to(victim.parent)
         ended: subprocess.CompletedProcess[str] = as_nobody(
             "-m", "perhop", "live", "clean", XDG_RUNTIME_DIR="", TMPDIR=folder

@@ -191,7 +191,7 @@ def test_routers_of_a_testbed_exchange_tagged_and_labeled_frames(tmp_path: Path)
         try:
             between = listened(process.pid, "s", "eth0", 100)
             behind = listened(process.pid, "b", "eth0", 20)
-            said, wrong = process.communicate(timeout=WITHIN_S)
+            output, wrong = process.communicate(timeout=WITHIN_S)
         finally:
             process.kill()
     assert process.returncode == 0, wrong
@@ -202,8 +202,8 @@ def test_routers_of_a_testbed_exchange_tagged_and_labeled_frames(tmp_path: Path)
     }
     assert {(tag, frame[12:26], int.from_bytes(frame[28:30], "big")) for frame, tag in between} == expected
     assert {(tag, frame[12:14]) for frame, tag in behind} == {(None, b"\x08\x00")}
-    summary: dict[str, Any] = json.loads(said)
-    counts = {one["class"]: one["delivered_packets"]["mean"] for one in summary["classes"]}
+    summary: dict[str, Any] = json.loads(output)
+    counts = {row["class"]: row["delivered_packets"]["mean"] for row in summary["classes"]}
     assert counts["voice"] > 300
     assert counts["data"] > 200
 

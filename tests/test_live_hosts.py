@@ -76,7 +76,7 @@ APPLICATIONS = [
 
 def scenario(traffic: list[dict[str, Any]], addresses: tuple[str, str], **measure: object) -> Scenario:
     # Packets that a busy machine sends late still arrive before the end.
-    traffic = [{"from": "a", "to": "b", "stop": "1600ms"} | one for one in traffic]
+    traffic = [{"from": "a", "to": "b", "stop": "1600ms"} | flow for flow in traffic]
     hosts = dict(zip("ab", ({"address": address} for address in addresses), strict=True))
     data = {
         "perhop": 1,
@@ -153,7 +153,8 @@ def test_hosts_send_the_packets_of_the_simulator(
     keys = ["flow", "number"]
     columns = [*keys, "sent_s", "bytes"]
     both = [
-        one.packets.select(columns).with_columns(pl.col("flow").cast(pl.String)) for one in (live, simulated)
+        results.packets.select(columns).with_columns(pl.col("flow").cast(pl.String))
+        for results in (live, simulated)
     ]
     joined = both[1].join(both[0], on=keys, how="left", suffix="_live")
     assert joined.height > 500 and joined["sent_s_live"].null_count() == 0

@@ -29,9 +29,9 @@ def test_every_direction_of_every_link_runs_once(path: Path) -> None:
         direction["name"] for forwarder in plan["forwarders"] for direction in forwarder["directions"]
     ]
     expected = [
-        f"{one}->{other}"
+        f"{node}->{other}"
         for link in scenario["links"]
-        for one, other in (link["between"], link["between"][::-1])
+        for node, other in (link["between"], link["between"][::-1])
     ]
     assert sorted(directions) == sorted(expected)
     assert [host["name"] for host in plan["hosts"]] == sorted(scenario["hosts"])

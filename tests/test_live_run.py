@@ -184,10 +184,10 @@ def test_a_run_is_interrupted(scenario: Path, number: signal.Signals, code: int)
     with started("live", "run", scenario, "--duration", "100s", "-o", out, "--json") as process:
         find_testbed(process)
         process.send_signal(number)
-        said, complained = process.communicate(timeout=WITHIN_S)
+        output, complained = process.communicate(timeout=WITHIN_S)
         assert process.returncode == code
         assert "Traceback" not in complained
-        assert '"error"' in said
+        assert '"error"' in output
         assert not out.exists()
         assert leftovers(scenario.parent) == []
         assert left_behind(process.pid) == []
@@ -234,9 +234,9 @@ def test_an_interactive_testbed(perhop: Command, scenario: Path, ping: str) -> N
         assert router["node"] == "router" and router["frames"]["received"] >= 2
         assert "router->sink" in perhop("live", "top", *pid).out
         process.send_signal(signal.SIGINT)
-        said, complained = process.communicate(timeout=WITHIN_S)
+        output, complained = process.communicate(timeout=WITHIN_S)
         assert process.returncode == 0, complained
-        assert "router->sink" in said
+        assert "router->sink" in output
         assert left_behind(process.pid) == []
 
 

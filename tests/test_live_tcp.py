@@ -26,12 +26,12 @@ def rows(case: Case) -> dict[str, Comparison]:
     if not found.fidelity.trustworthy:
         pytest.skip(f"this machine was too busy: {found.fidelity}")
     kernel = live_tcp.measured(case, found.results)
-    return {one.quantity: one for one in live_tcp.compared(case, kernel, own)}
+    return {comparison.quantity: comparison for comparison in live_tcp.compared(case, kernel, own)}
 
 
 def test_fq_codel_gives_four_flows_of_the_kernel_equal_shares() -> None:
     found = rows(Case("fq-codel", EQUAL))
-    assert [one for one in found.values() if not one.met] == []
+    assert [comparison for comparison in found.values() if not comparison.met] == []
     shares = [found[f"share of flow {number}"].reference.mean for number in live_tcp.FLOWS]
     assert shares == pytest.approx([25] * 4, abs=1)
 
@@ -40,7 +40,7 @@ def test_codel_favours_short_round_trips_as_much_as_in_the_simulation() -> None:
     found = rows(Case("codel", UNEQUAL))
     shares = [found[f"share of flow {number}"] for number in live_tcp.FLOWS]
     # This is a single short run; the limit of 5 points applies to the mean of three long runs.
-    assert all(one.distance <= 10 for one in shares), shares
+    assert all(share.distance <= 10 for share in shares), shares
     assert shares[0].reference.mean > 2 * shares[3].reference.mean
     assert found["goodput"].met and found["queue delay, mean"].met, found
 
