@@ -98,7 +98,7 @@ def test_a_class_around_a_child_that_marks_keeps_its_rate(
     for file in (router, plain):
         options = ("--platform", platform, "--traffic", "offered.csv", "--duration", "20s", "--json")
         classes = perhop("run", file, *options).json()["classes"]
-        rates = {one["class"]: one["throughput_bps"]["mean"] / 1e3 for one in classes}
+        rates = {row["class"]: row["throughput_bps"]["mean"] / 1e3 for row in classes}
         found.append((rates["MANAGEMENT"], rates["class-default"]))
     assert found[0] == pytest.approx(found[1], rel=0.01)
     assert found[0] == pytest.approx((management_kbps, others_kbps), rel=0.05, abs=10)
@@ -119,7 +119,7 @@ def test_the_class_default_of_a_child_that_marks_is_the_class_around_it(
     router.with_name("offered.csv").write_text("\n".join(rows) + "\n")
     options = ("--traffic", "offered.csv", "--duration", "20s", "--replications", "1", "--json")
     classes = perhop("run", router, *options).json()["classes"]
-    rates = {one["class"]: one["throughput_bps"]["mean"] / 1e3 for one in classes}
+    rates = {row["class"]: row["throughput_bps"]["mean"] / 1e3 for row in classes}
     assert rates == pytest.approx({"MANAGEMENT": 329, "class-default": 1644}, rel=0.05)
 
 
@@ -130,7 +130,7 @@ def test_a_tunnel_without_a_source_runs_at_its_shaper(perhop: Command, router: P
     assert "the interface below Tunnel7 is unknown" in checked.out + checked.err
     ran = perhop("run", router, "--duration", "10s", "--json")
     assert ran.code == 0, ran.err
-    rates = [one["throughput_bps"]["mean"] for one in ran.json()["classes"]]
+    rates = [row["throughput_bps"]["mean"] for row in ran.json()["classes"]]
     assert 2.7e6 < sum(rates) <= 3.1e6
 
 

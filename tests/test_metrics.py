@@ -41,7 +41,7 @@ def test_every_number_of_a_class_and_every_asserted_column_has_a_name() -> None:
 
 
 def test_metrics_have_words() -> None:
-    assert [resolve(one).words for one in ("delay_p99", "loss", "share", "fairness")] == [
+    assert [resolve(name).words for name in ("delay_p99", "loss", "share", "fairness")] == [
         "delay p99",
         "dropped",
         "share",

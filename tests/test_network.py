@@ -67,7 +67,7 @@ def walked(perhop: Command, folder: Path, *arguments: str) -> dict[str, Any]:
 
 def test_links_are_the_subnets_that_devices_share(perhop: Command, star: Path) -> None:
     found = perhop("network", star, "--json").json()
-    assert [one["name"] for one in found["devices"]] == ["B1", "B2", "B3", "HUB"]
+    assert [device["name"] for device in found["devices"]] == ["B1", "B2", "B3", "HUB"]
     ends = [[f"{end['device']}:{end['interface']}" for end in link["ends"]] for link in found["links"]]
     assert ends == [
         [f"B{number}:GigabitEthernet0/0", f"HUB:GigabitEthernet0/{number}"] for number in (1, 2, 3)
@@ -102,7 +102,11 @@ def test_a_mark_that_changes_is_named_with_its_line(perhop: Command, tmp_path: P
     assert voice["B1 10.1.0.0/24", "B2 10.2.0.0/24"] == "changed"
     assert voice["B2 10.2.0.0/24", "B1 10.1.0.0/24"] == "kept"
     checked = perhop("check", folder, "--json").json()
-    found = [(one["file"], one["line"]) for one in findings(checked) if one["rule"] == "network-mark-changed"]
+    found = [
+        (finding["file"], finding["line"])
+        for finding in findings(checked)
+        if finding["rule"] == "network-mark-changed"
+    ]
     # The policy would be correct at a port towards hosts: its attachment is the fault.
     attached = changed.split("\n").index(" service-policy input RESET") + 1
     assert found == [(str(folder / "configs" / "hub.cfg"), attached)]
@@ -110,7 +114,7 @@ def test_a_mark_that_changes_is_named_with_its_line(perhop: Command, tmp_path: P
 
 def findings(checked: dict[str, Any]) -> list[dict[str, Any]]:
     """Return all findings of `perhop check --json`, each with its file."""
-    return [{"file": one["file"], **finding} for one in checked["files"] for finding in one["findings"]]
+    return [{"file": file["file"], **finding} for file in checked["files"] for finding in file["findings"]]
 
 
 def test_a_shorter_path_is_taken_and_an_equal_one_is_named(perhop: Command, tmp_path: Path) -> None:
@@ -209,7 +213,7 @@ def test_a_lab_of_containerlab_names_devices_and_links(perhop: Command, tmp_path
     }
     (tmp_path / "lab.clab.yml").write_text(json.dumps(lab))
     found = perhop("network", folder, "--json").json()
-    assert [one["name"] for one in found["devices"]] == ["core", "edge"]
+    assert [device["name"] for device in found["devices"]] == ["core", "edge"]
     assert [(link["reason"], link["source"]) for link in found["links"]] == [("cable", "lab.clab.yml")]
     assert any("eth9" in remark for remark in found["remarks"])
 

@@ -92,10 +92,10 @@ def found(folder: Path, files: Mapping[str, str]) -> set[tuple[str, str]]:
         (folder / name).write_text(text)
     named = between_devices([folder], [folder / name for name in files]).findings
     return {
-        (file.name, files[file.name].splitlines()[(one.line or 1) - 1].strip())
+        (file.name, files[file.name].splitlines()[(finding.line or 1) - 1].strip())
         for file, several in named.items()
-        for one in several
-        if one.rule.startswith("network-")
+        for finding in several
+        if finding.rule.startswith("network-")
     }
 
 

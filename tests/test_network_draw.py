@@ -35,16 +35,16 @@ def boxes_of(picture: Path) -> tuple[list[Box], list[Box], set[str]]:
     """Return the boxes of devices, the boxes of labels, and the labels."""
     root = ET.parse(picture).getroot()
     shapes, labels, names = [], [], set()
-    for one in root.iter(f"{SVG}rect"):
-        if "router" in one.get("class", ""):
-            x, y, width, height = (float(one.get(key, "0")) for key in ("x", "y", "width", "height"))
+    for rectangle in root.iter(f"{SVG}rect"):
+        if "router" in rectangle.get("class", ""):
+            x, y, width, height = (float(rectangle.get(key, "0")) for key in ("x", "y", "width", "height"))
             shapes.append((x, y, x + width, y + height))
-    for one in root.iter(f"{SVG}text"):
-        size, x, y = (float(one.get(key, "0")) for key in ("font-size", "x", "y"))
+    for label in root.iter(f"{SVG}text"):
+        size, x, y = (float(label.get(key, "0")) for key in ("font-size", "x", "y"))
         # A letter of a sans-serif font is on average half as wide as high (Helvetica: 0.5 to 0.56).
-        half = 0.56 * size * len(one.text or "") / 2
+        half = 0.56 * size * len(label.text or "") / 2
         labels.append((x - half, y - 0.75 * size, x + half, y + 0.25 * size))
-        names.add(one.text or "")
+        names.add(label.text or "")
     return shapes, labels, names
 
 
@@ -72,7 +72,9 @@ def test_labels_do_not_overlap(perhop: Command, tmp_path: Path, routers: int, fa
     assert all(x >= 0 and y >= 0 and right <= width and low <= height for x, y, right, low in labels)
     assert width < 4000
     lines = [
-        one for one in root.iter(f"{SVG}title") if re.search("Ethernet0/.* - .*Ethernet0/", one.text or "")
+        title
+        for title in root.iter(f"{SVG}title")
+        if re.search("Ethernet0/.* - .*Ethernet0/", title.text or "")
     ]
     assert len(lines) == routers - 1
 

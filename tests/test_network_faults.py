@@ -31,10 +31,10 @@ def found(folder: Path, files: dict[str, str]) -> dict[str, list[Finding]]:
 def alarms(findings: dict[str, list[Finding]]) -> set[tuple[str, str, str]]:
     """Return the findings above notes, without their lines, because lines move."""
     return {
-        (file, one.rule, one.message)
+        (file, finding.rule, finding.message)
         for file, several in findings.items()
-        for one in several
-        if one.severity != "note"
+        for finding in several
+        if finding.severity != "note"
     }
 
 

@@ -28,7 +28,7 @@ def guesses(folder: Path, *routers: str) -> list[Any]:
     found = []
     for guess in Network.read(folder).summary()["guesses"]:
         ends = " - ".join(f"{end['device']}:{end['interface'][-3:]}" for end in guess["ends"])
-        found.append((ends, [one["device"] for one in guess["described"]]))
+        found.append((ends, [description["device"] for description in guess["described"]]))
     return found
 
 
@@ -69,10 +69,10 @@ def test_descriptions_suggest_a_link(
 
 def test_what_contradicts_is_not_guessed(tmp_path: Path) -> None:
     """Two ports cannot be connected to one, and a description with two devices counts for neither."""
-    one, other = (router(name, Gi0_1="description to HQ Gi0/1") for name in ("NORTH", "SOUTH"))
-    assert guesses(tmp_path, one, other, router("HQ", Gi0_1="ip address dhcp")) == []
+    north, other = (router(name, Gi0_1="description to HQ Gi0/1") for name in ("NORTH", "SOUTH"))
+    assert guesses(tmp_path, north, other, router("HQ", Gi0_1="ip address dhcp")) == []
     several = router("SOUTH", Gi0_1="description NORTH or HQ Gi0/1")
-    assert guesses(tmp_path, one, several, router("HQ", Gi0_1="ip address dhcp")) == [
+    assert guesses(tmp_path, north, several, router("HQ", Gi0_1="ip address dhcp")) == [
         ("HQ:0/1 - NORTH:0/1", ["NORTH"])
     ]
 

@@ -73,7 +73,7 @@ def test_one_cause_has_one_warning(tmp_path: Path) -> None:
     for name, text in files.items():
         (tmp_path / name).write_text(text)
     named = between_devices([tmp_path], [tmp_path / name for name in files]).findings
-    [finding] = [one for one in named[tmp_path / "core.cfg"] if one.severity != "note"]
+    [finding] = [finding for finding in named[tmp_path / "core.cfg"] if finding.severity != "note"]
     assert (finding.line, finding.rule) == (31, "network-policy-missing")
     assert "has no inner policy" in finding.message
     assert "also found by this rule once more" in (finding.remedy or "")

@@ -87,7 +87,7 @@ def lab(network: Network, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 def flow_of(packet: str) -> dict[str, Any]:
     """Return the packet of a walk as a flow: `udp 10.1.0.2:5 > 10.3.0.2:7 dscp ef len 500`."""
     _, source, _, destination, *fields = packet.split()
-    (start, near), (end, far) = (one.split(":") for one in (source, destination))
+    (start, near), (end, far) = (endpoint.split(":") for endpoint in (source, destination))
     named = dict(zip(fields[::2], fields[1::2], strict=True))
     return {
         "source": start,
@@ -126,21 +126,21 @@ class Predicted:
 
 def test_marks_and_queues_are_those_of_trace(network: Network, lab: Lab) -> None:
     predicted, sent, changed = Predicted(), {}, 0
-    for one, other in permutations(lab.sites, 2):
-        ends = [lab.sites[name]["address"] for name in (one, other)]
+    for site, other in permutations(lab.sites, 2):
+        ends = [lab.sites[name]["address"] for name in (site, other)]
         walks = [network.walk(packet_between(*ends, packet)) for packet in PACKETS]
         changed += sum(predicted.add(lab, walk, other) for walk in walks)
         each = {"start": 0.0, "gap": 0.01, "packets": COUNT}
-        sent[one] = [flow_of(walk["packet"]) | each for walk in walks]
+        sent[site] = [flow_of(walk["packet"]) | each for walk in walks]
     assert changed >= len(PACKETS), "the folder has marks that change"
     before = {place: end.counters() for place, end in lab.ports.items() if end.classes}
     with lab.counting([flow["ports"][1] for flow in next(iter(sent.values()))]) as passed:
         for site, flows in sent.items():
             lab.send(site, flows)
     passing: Counter[tuple[Any, ...]] = Counter()
-    for one in passed:
-        if one.leaves != (one.node in lab.sites):
-            passing[one.node, one.device, one.flow, one.dscp, one.ttl] += one.packets
+    for row in passed:
+        if row.leaves != (row.node in lab.sites):
+            passing[row.node, row.device, row.flow, row.dscp, row.ttl] += row.packets
     assert passing == predicted.passing
     assert len(before) == 3
     for place, counters in before.items():
@@ -177,12 +177,12 @@ def flows_of(entry: dict[str, Any], start: str, end: str) -> Iterator[dict[str, 
 
 def measured(passed: list[Passed], classes: dict[int, str]) -> Counter[tuple[str, str, bool, str]]:
     """Return IP bits by node, device, direction (leaving or not) and class, in the measured seconds."""
-    first = min(one.slot for one in passed)
+    first = min(row.slot for row in passed)
     window = range(*(first + round(second / SLOT_S) for second in MEASURED_S))
     bits: Counter[tuple[str, str, bool, str]] = Counter()
-    for one in passed:
-        if one.slot in window:
-            bits[one.node, one.device, one.leaves, classes[one.flow[3]]] += 8 * one.bytes
+    for row in passed:
+        if row.slot in window:
+            bits[row.node, row.device, row.leaves, classes[row.flow[3]]] += 8 * row.bytes
     return bits
 
 
@@ -221,7 +221,7 @@ def test_shares_and_losses_are_those_of_run(network: Network, lab: Lab) -> None:
             members.setdefault(port, {}).setdefault(stop["queue"], []).append(pair["name"])
     lines = {port: queues for port, queues in members.items() if len(queues) > 1}
     assert len(lines) == 2
-    figures = {(one["port"], one["queue"]): one["sent_bps"] for one in queue_figures(results)}
+    figures = {(row["port"], row["queue"]): row["sent_bps"] for row in queue_figures(results)}
     for (device, interface, port), queues in lines.items():
         end = lab.ports[device, interface]
         sent = {

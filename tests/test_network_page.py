@@ -55,5 +55,5 @@ def test_a_click_shows_queues_and_walks(reported: tuple[Path, Path]) -> None:
 def test_pairs_are_next_to_the_results(reported: tuple[Path, Path]) -> None:
     _, results = reported
     found = json.loads((results / "network.json").read_text())
-    assert {one["class"] for one in found["pairs"]} == {"voice", "default"}
+    assert {pair["class"] for pair in found["pairs"]} == {"voice", "default"}
     assert (results / "summary.json").exists()

@@ -140,7 +140,7 @@ def test_an_output_of_an_unknown_device_is_named(perhop: Command, tmp_path: Path
     folder = line_of_three(tmp_path)
     (folder / "other.txt").write_text(R1_ROUTES.replace("R1#", "R9#"))
     left_out = summary(perhop, folder)["left_out"]
-    assert [one["file"] for one in left_out] == ["other.txt"]
+    assert [output["file"] for output in left_out] == ["other.txt"]
     assert "begin the name with that of the device" in left_out[0]["because"]
 
 
@@ -202,7 +202,7 @@ def gns3(*cables: tuple[str, str], switches: tuple[str, ...] = ()) -> str:
             "label": {"text": text},
         }
 
-    links = [{"nodes": [end(one), end(other)]} for one, other in cables]
+    links = [{"nodes": [end(near), end(other)]} for near, other in cables]
     return json.dumps({"name": "lab", "version": "2.2.46", "topology": {"nodes": nodes, "links": links}})
 
 

@@ -50,7 +50,7 @@ def matrix(folder: Path, *lines: str, header: str = "from,to,class,rate,packet_b
 
 
 def by_class(found: dict[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:
-    return {(one["from"].split()[0], one["class"]): one for one in found["pairs"]}
+    return {(pair["from"].split()[0], pair["class"]): pair for pair in found["pairs"]}
 
 
 def test_a_matrix_runs_and_the_hop_of_loss_is_named(perhop: Command, tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_a_matrix_runs_and_the_hop_of_loss_is_named(perhop: Command, tmp_path: P
     assert at["queue"].split("/")[-1] == "class-default"
     assert rest["delay_at"]["device"] == "B1"
     # The reported place of the loss is that of the run's counters.
-    counted = {(one["port"], one["queue"]): one["dropped_packets"]["mean"] for one in found["ports"]}
+    counted = {(row["port"], row["queue"]): row["dropped_packets"]["mean"] for row in found["ports"]}
     assert counted[at["port"], at["queue"]] > 0
     assert sum(counted.values()) == counted[at["port"], at["queue"]]
 
@@ -94,10 +94,10 @@ def test_every_access_link_has_the_load(perhop: Command, tmp_path: Path, level: 
     """The load of each branch is a part of the 20 % of its line for VOICE, divided between the other two."""
     folder = star(tmp_path, branches=3)
     found = run(perhop, folder, "--load", level)
-    voice = [one for one in found["pairs"] if one["class"] == "VOICE"]
+    voice = [pair for pair in found["pairs"] if pair["class"] == "VOICE"]
     assert len(voice) == 6
-    for one in voice:
-        assert one["rate"] == pytest.approx(part * 0.2 * 2e6 / 2, rel=0.15)
+    for pair in voice:
+        assert pair["rate"] == pytest.approx(part * 0.2 * 2e6 / 2, rel=0.15)
     assert found["load"].startswith(f"load: {level}")
 
 
@@ -126,7 +126,7 @@ def test_a_class_is_loaded_with_packets_that_the_entrance_marks_for_it(
         for number in (1, 2)
     }
     found = run(perhop, network(tmp_path, hub=shaped(hub(2)), **files), "--load", "busy")
-    voice = [one for one in found["pairs"] if one["class"] == "VOICE"]
+    voice = [pair for pair in found["pairs"] if pair["class"] == "VOICE"]
     if marks_calls:
         assert len(voice) == 2
         for pair in voice:
@@ -143,10 +143,10 @@ def test_a_pair_without_a_known_path_is_left_out_by_name(perhop: Command, tmp_pa
     lost = branch(3).replace("router ospf 1", "router eigrp 1")
     folder = network(tmp_path, b1=branch(1), b2=branch(2), b3=lost, hub=hub(3))
     found = run(perhop, folder, "--load", "busy")
-    assert {(one["from"].split()[0], one["to"].split()[0]) for one in found["pairs"]} == {
+    assert {(pair["from"].split()[0], pair["to"].split()[0]) for pair in found["pairs"]} == {
         ("B1", "B2"), ("B2", "B1"),
     }  # fmt: skip
-    names = {(one["from"].split()[0], one["to"].split()[0]) for one in found["left_out"]}
+    names = {(pair["from"].split()[0], pair["to"].split()[0]) for pair in found["left_out"]}
     assert names == {("B3", "B1"), ("B3", "B2"), ("B1", "B3"), ("B2", "B3")}
     printed = perhop("run", folder, "--replications", "1").out
     assert "left out: B3 10.3.0.0/24 > B1 10.1.0.0/24: path unknown at B3" in printed
@@ -214,10 +214,10 @@ def test_bounds_are_end_to_end(perhop: Command, tmp_path: Path) -> None:
     folder = star(tmp_path)
     arguments = (folder, "--traffic", matrix(tmp_path, f"{PAIR},voice,200kb/s,200,voice"))
     bounded = perhop("bounds", *arguments, "--json").json()
-    (one,) = [one for one in bounded["classes"] if one["class"].endswith("voice")]
+    (bound,) = [row for row in bounded["classes"] if row["class"].endswith("voice")]
     found = run(perhop, *arguments, "--duration", "10s")
-    (simulated,) = [one for one in found["classes"] if one["class"].endswith("voice")]
-    assert 0 < simulated["delay_max_s"]["mean"] <= one["delay_s"]
+    (simulated,) = [row for row in found["classes"] if row["class"].endswith("voice")]
+    assert 0 < simulated["delay_max_s"]["mean"] <= bound["delay_s"]
     printed = perhop("bounds", *arguments).out
     assert "B1->HUB" in printed
     assert "assumed: links between devices have a delay of 1 ms" in printed

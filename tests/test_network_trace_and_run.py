@@ -57,8 +57,8 @@ class Router:
         for side in ("input", "output"):
             lines.append(f"policy-map {side.upper()}")
             for name in [*draw.sample(names, draw.randrange(1, 4)), "class-default"]:
-                calm = [one for one in actions(draw, side) if "qos-group" not in one]
-                lines += [f" class {name}", *(f"  {one}" for one in calm or ["set dscp af11"])]
+                calm = [action for action in actions(draw, side) if "qos-group" not in action]
+                lines += [f" class {name}", *(f"  {action}" for action in calm or ["set dscp af11"])]
         return "\n".join([*lines, *self.lines]) + "\n"
 
 
@@ -111,7 +111,11 @@ def written(folder: Path, draw: random.Random) -> Network:
     folder.mkdir()
     routers, has_tunnel = routers_of(draw)
     # Below a tunnel, a run has the inner addresses and ports.
-    criteria = [one for one in CRITERIA if not has_tunnel or "dscp" in one or "precedence" in one]
+    criteria = [
+        criterion
+        for criterion in CRITERIA
+        if not has_tunnel or "dscp" in criterion or "precedence" in criterion
+    ]
     for router in routers:
         (folder / f"{router.name}.cfg").write_text(router.text(draw, criteria))
     return Network.read(folder)
@@ -128,7 +132,7 @@ def hops_of(path: dict[str, Any]) -> set[Hop]:
 
 def stages_of(path: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     for hop in path["hops"]:
-        yield from ((hop["device"], one) for one in hop["stages"] if one["stage"] == "conditioner")
+        yield from ((hop["device"], stage) for stage in hop["stages"] if stage["stage"] == "conditioner")
 
 
 def conditioners_of(path: dict[str, Any]) -> set[tuple[str, str, str]]:

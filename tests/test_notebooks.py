@@ -62,8 +62,8 @@ def test_a_notebook_runs(name: str, tmp_path: Path) -> None:
     book = nbformat.read(ROOT / "docs" / "notebooks" / f"{name}.ipynb", as_version=4)
     NotebookClient(book, timeout=HANGS_S, resources={"metadata": {"path": str(tmp_path)}}).execute()
     shown = [output for cell in book.cells if cell.cell_type == "code" for output in cell.outputs]
-    assert not [one for one in shown if one.output_type == "stream" and one.name == "stderr"]
-    kinds = [set(_data(one)) for one in shown]
+    assert not [output for output in shown if output.output_type == "stream" and output.name == "stderr"]
+    kinds = [set(_data(output)) for output in shown]
     assert sum("image/svg+xml" in kind for kind in kinds) >= 1, "something is drawn"
     assert sum("text/html" in kind for kind in kinds) >= 2, "tables are shown as tables"
 

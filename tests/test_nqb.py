@@ -58,7 +58,7 @@ CASES = [
 
 def _nqb(perhop: Command, file: Path) -> set[str]:
     (found,) = perhop("check", file, "--json").json()["files"]
-    return {one["rule"] for one in found["findings"] if one["rule"].startswith("nqb")}
+    return {finding["rule"] for finding in found["findings"] if finding["rule"].startswith("nqb")}
 
 
 @pytest.mark.parametrize(("match", "mark", "second", "rules"), CASES)
@@ -181,9 +181,9 @@ def test_filters_of_tc(
         f"tc filter add dev eth0 parent 1: pref 1 protocol ip {filters}\n"
     )
     (found,) = perhop("check", file, "--json").json()["files"]
-    nqb = [one for one in found["findings"] if one["rule"].startswith("nqb")]
-    assert {one["rule"] for one in nqb} == rules
-    assert [one["line"] for one in nqb] == ([line] if line else [])
+    nqb = [finding for finding in found["findings"] if finding["rule"].startswith("nqb")]
+    assert {finding["rule"] for finding in nqb} == rules
+    assert [finding["line"] for finding in nqb] == ([line] if line else [])
 
 
 def test_the_type_of_service_of_prio_is_reported(perhop: Command, tmp_path: Path) -> None:
@@ -191,7 +191,9 @@ def test_the_type_of_service_of_prio_is_reported(perhop: Command, tmp_path: Path
     file = tmp_path / "plain.tc"
     file.write_text("tc qdisc add dev eth0 root handle 1: prio\n")
     (found,) = perhop("check", file, "--json").json()["files"]
-    messages = [one["message"] for one in found["findings"] if one["rule"] == "nqb-may-get-priority"]
+    messages = [
+        finding["message"] for finding in found["findings"] if finding["rule"] == "nqb-may-get-priority"
+    ]
     assert messages == [
         "class 1:1 has priority and would match nqb (45) by the low bits of its codepoint, on eth0"
     ]
@@ -200,7 +202,7 @@ def test_the_type_of_service_of_prio_is_reported(perhop: Command, tmp_path: Path
 def test_nqb_has_no_priority_and_little_wait_in_the_template(perhop: Command) -> None:
     assert perhop("init", "lab", "--template", "rfc4594").code == 0
     found = perhop("run", "lab", "--json").json()["classes"]
-    waits = {one["class"]: one["delay_mean_s"]["mean"] for one in found}
-    lost = {one["class"]: one["dropped_packets"]["mean"] for one in found}
+    waits = {row["class"]: row["delay_mean_s"]["mean"] for row in found}
+    lost = {row["class"]: row["dropped_packets"]["mean"] for row in found}
     assert lost["lookups"] == 0
     assert waits["lookups"] < waits["standard"] - 0.01

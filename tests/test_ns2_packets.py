@@ -116,8 +116,8 @@ def captured(file: Path) -> Iterator[tuple[float, bytes, bytes]]:
 def equal(mine: Sent, theirs: Sent) -> bool:
     """Whether the same packets left at the same times."""
     return len(mine) == len(theirs) and all(
-        one[1] == other[1] and abs(one[0] - other[0]) < NEAR_S
-        for one, other in zip(mine, theirs, strict=True)
+        packet[1] == other[1] and abs(packet[0] - other[0]) < NEAR_S
+        for packet, other in zip(mine, theirs, strict=True)
     )
 
 

@@ -129,7 +129,7 @@ def test_the_pace_does_not_change_results(scenario: Path) -> None:
 
     loaded = perhop.Scenario.load(scenario)
     held = simulate(loaded, replications=2, watch=look, progress=go_on, pace=pace)
-    assert [one.time_s for one in seen] == sorted(one.time_s for one in seen)
+    assert [snapshot.time_s for snapshot in seen] == sorted(snapshot.time_s for snapshot in seen)
     assert held.summary == plain.summary
     for name in plain.units:
         assert held.table(name).equals(plain.table(name)), name

@@ -54,7 +54,7 @@ def test_the_action_of_github(repository: Path) -> None:
     action = yaml.safe_load((ROOT / "action.yml").read_text())
     install, check = action["runs"]["steps"]
     assert shlex.split(install["run"]) == ["python3", "-m", "pip", "install", "$GITHUB_ACTION_PATH"]
-    defaults = {name: one["default"] for name, one in action["inputs"].items()}
+    defaults = {name: declared["default"] for name, declared in action["inputs"].items()}
     ended = _step(check["run"], check["env"], repository, **{**defaults, "files": "'sites/*.cfg'"})
     assert ended.returncode != 0
     assert "::error file=sites/bad.cfg,title=class-map-undefined,line=5::" in ended.stdout
@@ -74,7 +74,9 @@ def test_the_component_of_gitlab(repository: Path) -> None:
     ended = _step(script, job["variables"], repository, files="sites", arguments="")
     assert ended.returncode != 0
     report = json.loads((repository / job["artifacts"]["reports"]["codequality"]).read_text())
-    assert {one["check_name"] for one in report if one["severity"] == "critical"} == {"class-map-undefined"}
+    assert {finding["check_name"] for finding in report if finding["severity"] == "critical"} == {
+        "class-map-undefined"
+    }
 
 
 def test_the_hook_of_pre_commit(repository: Path) -> None:

@@ -71,7 +71,7 @@ def test_a_system_that_is_not_simulated_is_refused(lines: str) -> None:
     assert caught.value.help is not None and "--platform" in caught.value.help
     report = examined(f"hostname a\n{lines}\n")
     assert not is_supported(report)
-    assert [one["rule"] for one in report["diagnostics"]] == ["platform-not-supported"]
+    assert [diagnostic["rule"] for diagnostic in report["diagnostics"]] == ["platform-not-supported"]
     assert report["router"]["ports"] == [], "no question has an answer by rules of other hardware"
     assert report["counts"]["modelled"] == 0
 
@@ -145,7 +145,9 @@ def test_queues_of_an_asr_920_have_limits_in_bytes_by_port() -> None:
     """Cisco TAC 218310: 48 kB at 1 Gb/s, 120 kB at 10 Gb/s; outputs print 49,152 and 122,880 bytes."""
     report: Any = checked(ASR_920)
     assert is_supported(report) and report["platform"]["profile"] == "asr-920"
-    assert [one["rule"] for one in report["diagnostics"] if one["severity"] != "note"] == []
+    assert [
+        diagnostic["rule"] for diagnostic in report["diagnostics"] if diagnostic["severity"] != "note"
+    ] == []
     limits = {port["name"]: _limits(port["output"]["queueing"]) for port in report["router"]["ports"]}
     assert limits == {
         "GigabitEthernet0/0/1": {"48KiB"},
@@ -156,9 +158,9 @@ def test_queues_of_an_asr_920_have_limits_in_bytes_by_port() -> None:
 
 def _limits(queueing: dict[str, Any]) -> set[str]:
     found: set[str] = set()
-    for one in queueing["classes"]:
-        if "queueing" in one:
-            found |= _limits(one["queueing"])
+    for queue in queueing["classes"]:
+        if "queueing" in queue:
+            found |= _limits(queue["queueing"])
         else:
-            found.add(one["buffer"]["tail-drop"]["limit"])
+            found.add(queue["buffer"]["tail-drop"]["limit"])
     return found

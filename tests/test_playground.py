@@ -96,9 +96,9 @@ def test_a_router_is_pasted_run_changed_and_stepped_through(file: Path) -> None:
         before = here.text("verdicts")
         # A rate for voice that is below its load.
         (slider,) = (
-            one
-            for one in here.tab.locator("#sliders .slider").all()
-            if one.locator("span").inner_text() == "voice · priority"
+            slider
+            for slider in here.tab.locator("#sliders .slider").all()
+            if slider.locator("span").inner_text() == "voice · priority"
         )
         here.slide(slider.locator("input").get_attribute("data-id"), 20)
         assert "priority 64" in here.exported("ios").decode()
@@ -143,13 +143,13 @@ def test_verdicts_are_above_their_assumptions_and_omissions(file: Path) -> None:
         here.write(shaped)
         here.tab.click("#premises summary")
         begin = "assumed: the line of wan0 is Ethernet of 1Gb/s"
-        assert any(one.startswith(begin) for one in lines.all_inner_texts())
+        assert any(line.startswith(begin) for line in lines.all_inner_texts())
         load = "load: busy: the load of each class is 90 % of the rate that it gets while"
         assert load in lines.all_inner_texts()
         here.write(listed)
         assert any(
-            one.startswith("not looked at: line ") and "access-group business-servers out" in one
-            for one in lines.all_inner_texts()
+            line.startswith("not looked at: line ") and "access-group business-servers out" in line
+            for line in lines.all_inner_texts()
         )
         assert "voice" in here.text("verdicts")
         # A scenario runs as written; no setting of the router remains.

@@ -87,7 +87,9 @@ def test_all_are_solved_with_the_page_alone(students: Path, teachers: Path, tmp_
     sheet = lessons.read_sheet(file)
     assert sheet.name == STUDENT and len(sheet.entries) == len(COURSE)
     found = lessons.verify(sheet)
-    assert all(one.met and one.same for one in found), [one.entry.lesson.id for one in found if not one.same]
+    assert all(verified.met and verified.same for verified in found), [
+        verified.entry.lesson.id for verified in found if not verified.same
+    ]
     # The teacher's page computes the same verdicts, and detects a student who copies the text without its
     # seed.
     other = json.loads(file.read_bytes())
@@ -112,7 +114,7 @@ def test_all_are_solved_with_the_page_alone(students: Path, teachers: Path, tmp_
         here.after(known)
         assert here.tab.locator("#student").input_value() == "Charles Babbage"
         assert here.text("lesson-title").startswith("4. ") and not is_met(here)
-    assert rows[0] == ["name", "seed", *(one.id for one in COURSE)]
+    assert rows[0] == ["name", "seed", *(lesson.id for lesson in COURSE)]
     assert rows[1] == [STUDENT, str(seed), *["met"] * len(COURSE)]
     different = ["met, but another run"] * len(COURSE)
     different[3] = "is not met"
@@ -136,7 +138,7 @@ def test_the_page_and_python_give_the_same_verdicts(students: Path, name: str) -
             results = lessons.read_scenario(text).run(seed=seed, replications=1)
             check = lesson.check(results)
             shown = here.tab.locator("#lesson-goals li b").all_inner_texts()
-            words = ["met" if one.met else "not met" for one in (*check.goals, *check.conditions)]
+            words = ["met" if judged.met else "not met" for judged in (*check.goals, *check.conditions)]
             assert shown == [*words, *["changed"] * len(check.changed)]
             assert is_met(here) == check.met
         assert check.changed in (("links.0.rate",), ("links.1.rate",)) and not check.met

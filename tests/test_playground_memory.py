@@ -44,8 +44,8 @@ def rows(here: Page) -> dict[str, str]:
     """Return the text next to the bar of each queue by its name."""
     found = here.tab.locator("#memory-queues li").all()
     return {
-        one.locator("b").inner_text(): " | ".join(one.locator(".numbers, .lost").all_inner_texts())
-        for one in found
+        queue.locator("b").inner_text(): " | ".join(queue.locator(".numbers, .lost").all_inner_texts())
+        for queue in found
     }
 
 
@@ -63,7 +63,7 @@ def words(here: Page) -> str:
 
 def dropped(text: str) -> int:
     """Return the packets that the chart as text reports as dropped."""
-    return sum(int(one.replace(",", "")) for one in re.findall(r"([\d,]+) packets dropped", text))
+    return sum(int(count.replace(",", "")) for count in re.findall(r"([\d,]+) packets dropped", text))
 
 
 def drops_of_run(text: str) -> int:

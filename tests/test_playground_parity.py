@@ -149,11 +149,11 @@ def test_one_file_has_one_answer(file: Path, perhop: Command, tmp_path: Path, na
             tables[table] = here.exported("csv")
     # The findings are equal; the page appends help in parentheses.
     assert len(shown) == len(findings)
-    for one in findings:
+    for finding in findings:
         assert any(
-            (severity, line) == (one["severity"], one["line"]) and text.startswith(one["message"])
+            (severity, line) == (finding["severity"], finding["line"]) and text.startswith(finding["message"])
             for severity, line, text in shown
-        ), (one, shown)
+        ), (finding, shown)
     # The scenarios are equal.
     (tmp_path / "page.perhop.yaml").write_bytes(exported)
     scenario = Scenario.load(tmp_path / "page.perhop.yaml").embedded()
@@ -166,20 +166,20 @@ def test_one_file_has_one_answer(file: Path, perhop: Command, tmp_path: Path, na
         written = tmp_path / "tables" / f"{table}.csv"
         assert written.read_bytes() == content if written.is_file() else content.count(b"\n") == 1, table
     # The verdicts are equal.
-    decided = {one["class"]: judged(one) for one in answered["verdicts"] if one["role"]}
+    decided = {verdict["class"]: judged(verdict) for verdict in answered["verdicts"] if verdict["role"]}
     assert decided
-    for one, words in decided.items():
-        assert words in verdicts[one], (one, words, verdicts[one])
+    for class_name, words in decided.items():
+        assert words in verdicts[class_name], (class_name, words, verdicts[class_name])
 
 
 @needs_page
 def test_every_example_can_be_chosen_as_a_file(file: Path) -> None:
     with page(file) as here:
         accepted = (here.tab.locator("#open").get_attribute("accept") or "").split(",")
-        for one in (EXAMPLES / "router.cfg", EXAMPLES / "uplink.tc", EXAMPLES / "tcp.perhop.yaml"):
-            assert one.suffix in accepted
+        for example in (EXAMPLES / "router.cfg", EXAMPLES / "uplink.tc", EXAMPLES / "tcp.perhop.yaml"):
+            assert example.suffix in accepted
             known = here.runs()
-            here.tab.set_input_files("#open", one)
+            here.tab.set_input_files("#open", example)
             here.after(known)
 
 
@@ -188,7 +188,7 @@ def test_a_class_is_judged_by_its_guarantee(file: Path, perhop: Command, tmp_pat
     """Files obtain less than 95 % of their load, which is below their guarantee."""
     (tmp_path / "guarantee.perhop.yaml").write_text(SHORT_OF_ITS_GUARANTEE, encoding="utf-8")
     answered = perhop("run", "guarantee.perhop.yaml", "--replications", "1", "--json").json()
-    answers = {one["class"]: one["verdict"] for one in answered["verdicts"]}
+    answers = {verdict["class"]: verdict["verdict"] for verdict in answered["verdicts"]}
     with page(file) as here:
         here.write(SHORT_OF_ITS_GUARANTEE)
         line = here.tab.locator("#verdicts li").first

@@ -54,9 +54,9 @@ def sliders(here: Page) -> list[dict[str, Any]]:
     found = []
     for node in nodes:
         if node.get("role", {}).get("value") == "slider":
-            states = {one["name"]: one["value"].get("value") for one in node.get("properties", [])}
+            states = {state["name"]: state["value"].get("value") for state in node.get("properties", [])}
             found.append({"name": node["name"]["value"], "is_disabled": bool(states.get("disabled"))})
-    return [one for one in found if not one["name"].startswith("Instant shown")]
+    return [slider for slider in found if not slider["name"].startswith("Instant shown")]
 
 
 def open_lesson(here: Page, name: str) -> None:
@@ -80,13 +80,15 @@ def test_truncated_names_of_queues_differ(file: Path, width: int) -> None:
         here.write(text)
         here.tab.wait_for_timeout(300)
         drawn = here.tab.evaluate("[...drawn]")
-        cut = [one for one in drawn if "…" in one and re.search("nor|sou", one)]
+        cut = [text for text in drawn if "…" in text and re.search("nor|sou", text)]
         assert len(cut) == 2, drawn
         # The labels keep the difference between the names.
-        assert {bool(re.search("nor", one)) for one in cut} == {True, False}
-        assert all(one not in drawn for one in LONG), "the names do not fit"
+        assert {bool(re.search("nor", text)) for text in cut} == {True, False}
+        assert all(name not in drawn for name in LONG), "the names do not fit"
         labels = here.tab.locator("#verdicts summary b").all_inner_texts()
-        assert [one[-5:] for one in labels] == ["north", "south"] and all("…" in one for one in labels)
+        assert [label[-5:] for label in labels] == ["north", "south"] and all(
+            "…" in label for label in labels
+        )
         here.tab.click("#verdicts li:nth-child(1) summary")
         assert here.tab.locator("#verdicts .whole").first.inner_text() == LONG[0]
 
@@ -131,11 +133,11 @@ def test_a_verdict_is_a_colored_line_with_hidden_details(file: Path, width: int)
 def test_results_of_an_earlier_text_are_dimmed(file: Path, scheme: str) -> None:
     results = ("#verdicts", "#charts", ".stage")
     with page(file, width=1440, scheme=scheme) as here:
-        assert [opacity(here, one) for one in results] == [1, 1, 1]
+        assert [opacity(here, selector) for selector in results] == [1, 1, 1]
         assert here.tab.locator("#outdated").is_hidden()
         here.type(f"nonsense: 1\n{STARTER}")
         await_outdated(here, "all")
-        assert all(opacity(here, one) < 0.8 for one in results)
+        assert all(opacity(here, selector) < 0.8 for selector in results)
         assert here.text("outdated") == "Results before the last change"
         assert "fit" in here.text("verdicts"), "they stay readable"
         assert serious_barriers(here.tab) == []
@@ -145,7 +147,7 @@ def test_results_of_an_earlier_text_are_dimmed(file: Path, scheme: str) -> None:
         assert opacity(here, "#verdicts") < 0.8 and opacity(here, "#charts") == 1
         here.write(STARTER)
         await_outdated(here, "")
-        assert [opacity(here, one) for one in results] == [1, 1, 1]
+        assert [opacity(here, selector) for selector in results] == [1, 1, 1]
         assert here.tab.locator("#outdated").is_hidden()
 
 
@@ -161,11 +163,11 @@ def test_sliders_have_names(file: Path) -> None:
                 "document.querySelectorAll('#sliders details').forEach((one) => { one.open = true; })"
             )
             found = sliders(here)
-            names = [one["name"] for one in found]
+            names = [slider["name"] for slider in found]
             assert len(names) == here.tab.locator("#sliders input").count() > 3
-            assert all(re.search(r"[a-z]{2}", one) for one in names), names
+            assert all(re.search(r"[a-z]{2}", name) for name in names), names
             assert len(set(names)) == len(names), "no two have the same name"
-            assert not any(one["is_disabled"] for one in found)
+            assert not any(slider["is_disabled"] for slider in found)
 
 
 @needs_page
@@ -176,13 +178,13 @@ def test_a_lesson_has_its_sliders_first_and_the_others_are_disabled(file: Path, 
         here.tab.evaluate(
             "document.querySelectorAll('#sliders details').forEach((one) => { one.open = true; })"
         )
-        states = [one["is_disabled"] for one in sliders(here)]
+        states = [slider["is_disabled"] for slider in sliders(here)]
         assert len(states) > free and states == [False] * free + [True] * (len(states) - free)
         ids = here.tab.eval_on_selector_all(
             "#sliders input:enabled", "all => all.map((one) => one.dataset.id)"
         )
         change = {"fifo": "policies.uplink.", "rio": "policies.wan.", "ring": "links.1.interfaces.edge.ring"}
-        assert all(one.startswith(change[name]) for one in ids)
+        assert all(slider_id.startswith(change[name]) for slider_id in ids)
         assert ("Edit the text to solve" in here.text("sliders")) == (free == 0)
         fixed = here.tab.locator("#sliders .slider.fixed input").first
         assert float(fixed.evaluate("one => getComputedStyle(one).opacity")) < 0.7
@@ -194,7 +196,7 @@ def test_a_lesson_has_its_sliders_first_and_the_others_are_disabled(file: Path, 
         known = here.runs()
         here.tab.select_option("#examples", "1")
         here.after(known)
-        assert not any(one["is_disabled"] for one in sliders(here))
+        assert not any(slider["is_disabled"] for slider in sliders(here))
 
 
 @needs_page
@@ -218,7 +220,7 @@ def test_goals_are_in_words(file: Path) -> None:
     assert shown["microburst"][-1] == "the number of shared units of each class is at most 2000"
     assert shown["branch"][-1] == "the number of packets in the transmit ring is at least 2"
     for rows in shown.values():
-        assert not any(re.search(r"[<>=*_]|\w\(|\w\.[a-z]", one) for one in rows), rows
+        assert not any(re.search(r"[<>=*_]|\w\(|\w\.[a-z]", text) for text in rows), rows
 
 
 @needs_page
@@ -227,7 +229,9 @@ def test_an_axis_of_losses_ends_at_all_packets(file: Path) -> None:
         here.tab.evaluate(RECORDED)
         open_lesson(here, "microburst")
         here.tab.wait_for_timeout(300)
-        percents = {int(one[:-2]) for one in here.tab.evaluate("[...drawn]") if re.fullmatch(r"\d+ %", one)}
+        percents = {
+            int(text[:-2]) for text in here.tab.evaluate("[...drawn]") if re.fullmatch(r"\d+ %", text)
+        }
         assert {0, 50, 100} <= percents and max(percents) == 100, percents
 
 
@@ -245,7 +249,7 @@ def test_a_phone_shows_a_chart_on_its_second_screen_and_two_rows_of_head(file: P
         chart = here.tab.locator("#charts figure").first.bounding_box()
         assert chart["y"] + chart["height"] <= 2 * 844
         parts = here.tab.locator(".top-inner > a, .title, .actions > *").all()
-        ends = sorted((one["y"], one["y"] + one["height"]) for one in (part.bounding_box() for part in parts))
+        ends = sorted((box["y"], box["y"] + box["height"]) for box in (part.bounding_box() for part in parts))
         assert len(ends) == 8
         rows = 1 + sum(top >= bottom for (_, bottom), (top, _) in pairwise(ends))
         assert rows == 2, ends
