@@ -171,7 +171,7 @@ def test_the_command_plots_saved_results(perhop: Command, scenario: Path, tmp_pa
     plotted = perhop("plot", "throughput", "out", "-o", "throughput.html")
     assert plotted.code == 0, plotted.err
     assert "<!doctype html>" in (tmp_path / "throughput.html").read_text()
-    for arguments, said in [
+    for arguments, message in [
         (("run", scenario, "--plot", "qeue"), "did you mean `queue`?"),
         (("run", scenario, "--plot", "queue=q.bmp"), ".svg, .png, .pdf"),
         (("plot", "delay", "out"), "table delays is empty"),
@@ -181,7 +181,7 @@ def test_the_command_plots_saved_results(perhop: Command, scenario: Path, tmp_pa
     ]:
         ended = perhop(*arguments)
         assert ended.code == 2
-        assert said in ended.err
+        assert message in ended.err
 
 
 def without_matplotlib(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

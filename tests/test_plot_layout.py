@@ -138,9 +138,9 @@ def _is_hidden_tick(made: Figure, text: Text) -> bool:
     return False
 
 
-def is_crossed(one: Bbox, other: Bbox) -> bool:
-    wide = min(one.x1, other.x1) - max(one.x0, other.x0)
-    high = min(one.y1, other.y1) - max(one.y0, other.y0)
+def is_crossed(box: Bbox, other: Bbox) -> bool:
+    wide = min(box.x1, other.x1) - max(box.x0, other.x0)
+    high = min(box.y1, other.y1) - max(box.y0, other.y0)
     return bool(wide > TOUCH and high > TOUCH)
 
 
@@ -213,7 +213,7 @@ def test_labels_of_ticks_are_round(name: str) -> None:
 
 def test_a_heat_map_labels_round_values_where_not_all_have_room() -> None:
     made = drawn(charts()["heat map"], LOOKS["a column of a paper"])
-    shown = [one.get_text() for one in made.axes[0].get_xticklabels() if one.get_text()]
+    shown = [label.get_text() for label in made.axes[0].get_xticklabels() if label.get_text()]
     assert shown == ["5", "10", "15", "20", "25"]
 
 

@@ -49,7 +49,7 @@ def folder(perhop: Command, scenario: Path, tmp_path: Path) -> Path:
 
 def texts_of(file: Path) -> list[str]:
     tree = ElementTree.parse(file)
-    return ["".join(one.itertext()) for one in tree.iter("{http://www.w3.org/2000/svg}text")]
+    return ["".join(text.itertext()) for text in tree.iter("{http://www.w3.org/2000/svg}text")]
 
 
 def test_title_names_size_and_font_of_a_picture(perhop: Command, folder: Path, tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_fonts_in_pdf_are_true_type(tmp_path: Path) -> None:
     data = (tmp_path / "a.pdf").read_bytes()
     parts = [
         data,
-        *(zlib.decompress(one) for one in re.findall(rb"stream\n(x.*?)\nendstream", data, re.DOTALL)),
+        *(zlib.decompress(stream) for stream in re.findall(rb"stream\n(x.*?)\nendstream", data, re.DOTALL)),
     ]
     whole = b"".join(parts)
     assert b"/FontFile2" in whole and b"/Type3" not in whole
@@ -175,7 +175,7 @@ def test_plots_are_drawn_into_the_axes_of_a_user(scenario: Path) -> None:
     assert len(made.axes) == 2
     assert left.get_ylabel() == "Waiting (packets)" and left.get_title().startswith("Queue ")
     legend = right.get_legend()
-    assert legend is not None and [one.get_text() for one in legend.get_texts()] == ["steady", "random"]
+    assert legend is not None and [text.get_text() for text in legend.get_texts()] == ["steady", "random"]
     assert right.spines["top"].get_visible(), "the style is that of the axes"
     made.draw_without_rendering()
     assert results.plot.delay_cdf(ax=left) is left

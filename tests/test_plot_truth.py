@@ -115,8 +115,8 @@ def test_thresholds_are_labeled_and_do_not_overlap() -> None:
 
 def test_eight_precedences_have_readable_names() -> None:
     scenario = perhop.Scenario.load(TEMPLATES / "wred.perhop.yaml")
-    one = {"max": "40 packets", "max-probability": 0.1}
-    eight = [{"min": f"{20 + number} packets", **one} for number in range(8)]
+    shared = {"max": "40 packets", "max-probability": 0.1}
+    eight = [{"min": f"{20 + number} packets", **shared} for number in range(8)]
     scenario.set("policies.shared.queueing.classes.0.precedence", "ip-precedence")
     scenario.set("policies.shared.queueing.classes.0.buffer.wred.precedences", eight)
     results = scenario.changed({"duration": "6s"}).run()
@@ -156,10 +156,10 @@ def test_a_plot_adds_its_measurements(perhop: Command, tmp_path: Path) -> None:
     assert (tmp_path / "plot.svg").exists()
     assert perhop("run", "mm1", "--duration", "20s", "-q", "-o", "without").code == 0
     for name in ("classes", "flows", "ports"):
-        one, other = (
+        plotted, other = (
             pl.read_parquet(tmp_path / folder / f"{name}.parquet") for folder in ("with", "without")
         )
-        assert one.equals(other), "measuring changes nothing"
+        assert plotted.equals(other), "measuring changes nothing"
     refused = perhop("plot", "throughput", "without")
     assert refused.code == 2
     help = refused.err.splitlines()[-1]

@@ -187,7 +187,7 @@ def test_in_print(page: Path, charts: list[Chart]) -> None:
         tab.emulate_media(media="print", color_scheme="dark")
         tab.evaluate("dispatchEvent(new Event('beforeprint'))")
         count = tab.locator("figure.chart[data-drawn] .plot svg").count()
-        on_paper = [one for one in charts if one.kind != "published"]
+        on_paper = [chart for chart in charts if chart.kind != "published"]
         assert count == len(on_paper), "those that never came into view too"
         assert tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
         assert not tab.locator("figure .tools").first.is_visible()

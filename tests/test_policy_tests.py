@@ -47,10 +47,10 @@ def test_a_failure_is_shown_with_what_was_measured(perhop: Command, scenario: Pa
     ended = perhop("test", "policy.tests.yaml")
     assert ended.code == 4, ended.err
     assert "2 tests: 1 passed, 1 failed" in ended.out
-    (line,) = [one for one in ended.out.splitlines() if one.lstrip().startswith("FAIL")]
+    (line,) = [line for line in ended.out.splitlines() if line.lstrip().startswith("FAIL")]
     options = ("--seed", "7", "--duration", "3s", "--replications", "1", "--assert", "random.loss < 1%")
     measured = perhop("run", scenario, *options).out
-    shown = [one.split() for one in measured.splitlines()]
+    shown = [line.split() for line in measured.splitlines()]
     assert line.split() in shown, "a test is the run that its keys say"
     # Compare the names, but not the columns, because their width depends on the terminal.
     rows = [row.split() for row in ended.out.partition("2 tests:")[2].splitlines()]
@@ -66,8 +66,8 @@ def test_json_is_one_document(perhop: Command, scenario: Path, tmp_path: Path) -
     assert (enough["name"], enough["outcome"], enough["line"]) == ("enough for all", "passed", 4)
     assert (enough["seed"], enough["replications"]) == (1, 2)
     assert (overload["seed"], overload["replications"]) == (7, 1)
-    assert [one["passed"] for one in overload["assertions"]] == [False, True]
-    assert [one["class"] for one in overload["verdicts"]] == ["steady", "random"]
+    assert [assertion["passed"] for assertion in overload["assertions"]] == [False, True]
+    assert [verdict["class"] for verdict in overload["verdicts"]] == ["steady", "random"]
 
 
 def test_quiet_prints_failures(perhop: Command, scenario: Path, tmp_path: Path) -> None:
@@ -97,8 +97,8 @@ def test_junit_has_a_case_for_each_assertion(perhop: Command, scenario: Path, tm
         "1",
         "1",
     )
-    suites = {one.get("name"): one for one in root.findall("testsuite")}
-    cases = [one.get("name") for one in suites["enough for all"].findall("testcase")]
+    suites = {suite.get("name"): suite for suite in root.findall("testsuite")}
+    cases = [case.get("name") for case in suites["enough for all"].findall("testcase")]
     assert cases == ["steady.loss == 0", "random.loss == 0", "steady.mos > 4"]
     (failure,) = suites["overload"].iter("failure")
     assert (failure.get("message") or "").startswith("random.loss < 1%: ")
@@ -251,9 +251,9 @@ def test_paths_start_from_the_folder_of_the_file(scenario: Path, tmp_path: Path)
         "perhop-tests: 1\ntests:\n"
         "  - { name: a, scenario: ../overload.perhop.yaml, assert: [ '@sla.txt' ] }\n"
     )
-    (outcome,) = (testing.run(one) for one in testing.read_tests(file))
+    (outcome,) = (testing.run(test) for test in testing.read_tests(file))
     assert outcome.passed
-    assert [one.text for one in outcome.judged] == ["steady.offered > 100"]
+    assert [assertion.text for assertion in outcome.judged] == ["steady.offered > 100"]
 
 
 def test_values_of_set_are_parsed_as_on_the_command_line(scenario: Path, tmp_path: Path) -> None:
@@ -290,5 +290,5 @@ def test_suspicious_parts_of_a_scenario_are_reported(perhop: Command, tmp_path: 
     ended = perhop("test", "policy.tests.yaml")
     assert ended.code in (0, 4), ended.err
     assert "warning[access-list-undefined]: access list PARTNER-NETS is not defined" in ended.err
-    (one,) = perhop("test", "policy.tests.yaml", "--json").json()["tests"]
-    assert "PARTNER-NETS" in one["warnings"]
+    (test,) = perhop("test", "policy.tests.yaml", "--json").json()["tests"]
+    assert "PARTNER-NETS" in test["warnings"]

@@ -49,7 +49,7 @@ def test_ports_without_drops_of_the_pool_have_no_rows(perhop: Command) -> None:
 def test_the_document_and_the_verdict_have_them(perhop: Command) -> None:
     found = perhop("run", HOT_PORTS, "--json").json()
     assert {(row["port"], row["holder"]) for row in found["pools"]} >= {(SECOND, FIRST)}
-    verdicts: dict[str, dict[str, Any]] = {one["class"]: one for one in found["verdicts"]}
+    verdicts: dict[str, dict[str, Any]] = {verdict["class"]: verdict for verdict in found["verdicts"]}
     short = verdicts["short answer"]
     assert (short["cause"], short["pool_holder"]) == ("shared_memory", FIRST)
     assert short["pool_holder_percent"] > 99

@@ -176,11 +176,11 @@ def test_a_disk_that_cannot_exchange_names(name: str, runs: Path, tmp_path: Path
 @pytest.mark.parametrize("what", ["files", "folders"])
 def test_a_missing_synchronization_is_detected(what: str, runs: Path, tmp_path: Path) -> None:
     played = play(COMMANDS["run"], runs, tmp_path)
-    files = {one.paths[0] for one in played.recorded.changes if one.what == "write"}
+    files = {change.paths[0] for change in played.recorded.changes if change.what == "write"}
     kept = [
-        one
-        for one in played.recorded.changes
-        if one.what != "sync" or (one.paths[0] in files) != (what == "files")
+        change
+        for change in played.recorded.changes
+        if change.what != "sync" or (change.paths[0] in files) != (what == "files")
     ]
     assert len(kept) < len(played.recorded.changes)
     found = lose_power(played, kept)
@@ -195,7 +195,7 @@ def test_the_next_writer_recovers_from_any_state(name: str, runs: Path, tmp_path
     """The next writer leaves a complete result and no hidden files; files of others become visible."""
     played = play(COMMANDS[name], runs, tmp_path)
     losses = lose_power(played, played.recorded.changes).whole
-    different = list({str(sorted(one.items(), key=str)): one for one in losses}.values())
+    different = list({str(sorted(state.items(), key=str)): state for state in losses}.values())
     chosen = different if ALL else drawing("next writer").sample(different, min(SAMPLE, len(different)))
     result = Results.load(runs / "run-1")
     for number, left in enumerate(chosen):
@@ -222,7 +222,7 @@ def test_a_folder_that_grows_goes_on_after_any_loss(name: str, runs: Path, tmp_p
     writing = GROWING[name]
     played = play(writing, runs, tmp_path, twice=False)
     losses = lose_power(played, played.recorded.changes).whole
-    different = list({str(sorted(one.items(), key=str)): one for one in losses}.values())
+    different = list({str(sorted(state.items(), key=str)): state for state in losses}.values())
     chosen = different if ALL else drawing("growing").sample(different, min(SAMPLE, len(different)))
     assert len(chosen) >= 5
     forks = Forks(runs)

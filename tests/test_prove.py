@@ -74,7 +74,7 @@ def proved(perhop: Command, tmp_path: Path) -> Any:
 def aspects(proof: Proof) -> dict[str, tuple[str | None, str | None]]:
     """Return the aspects that differ."""
     rows = proof["counterexample"]["treatment"]
-    return {one["what"]: (one["first"], one["second"]) for one in rows if one["first"] != one["second"]}
+    return {row["what"]: (row["first"], row["second"]) for row in rows if row["first"] != row["second"]}
 
 
 def test_a_configuration_equals_itself(proved: Any) -> None:
@@ -308,11 +308,11 @@ class Traced:
     def __init__(self, text: str) -> None:
         device = _core.Device(text)
         report = json.loads(_core.check_router(text))
-        port = next(one for one in report["router"]["ports"] if one["name"] == "GigabitEthernet0/0")
+        port = next(port for port in report["router"]["ports"] if port["name"] == "GigabitEthernet0/0")
         policy = port["output"]
-        self.stages = {one["name"]: one for one in policy.get("conditioners", [])}
+        self.stages = {conditioner["name"]: conditioner for conditioner in policy.get("conditioners", [])}
         rates = json.loads(_core.class_rates(json.dumps(policy), 10_000_000))
-        self.rates = {one["queue"]: one for one in rates}
+        self.rates = {row["queue"]: row for row in rates}
         self.classes = dict(_leaves(policy["queueing"], ""))
         ways = {packet: list(self.ways(device, packet)) for packet in packets()}
         # A policer whose color changes nothing for any packet has no effect.
@@ -327,7 +327,7 @@ class Traced:
         """Generate the paths of a packet: its policer, its color, and its mark and queue or a drop."""
         traced = json.loads(device.trace(packet, "GigabitEthernet0/1", "GigabitEthernet0/0"))
         for path in traced["paths"]:
-            meters = [one for one in path["stages"] if one["stage"] == "conditioner" and one["meter"]]
+            meters = [stage for stage in path["stages"] if stage["stage"] == "conditioner" and stage["meter"]]
             assert len(meters) < 2
             name, color = (meters[0]["name"], meters[0]["color"]) if meters else (None, None)
             if path["end"] == "dropped":
@@ -358,11 +358,11 @@ class Traced:
 
 
 def _leaves(queueing: dict[str, Any], around: str) -> Iterator[tuple[str, Any]]:
-    for one in queueing["classes"]:
-        if one.get("queueing"):
-            yield from _leaves(one["queueing"], f"{around}{one['name']}/")
+    for queue in queueing["classes"]:
+        if queue.get("queueing"):
+            yield from _leaves(queue["queueing"], f"{around}{queue['name']}/")
         else:
-            yield f"{around}{one['name']}", one
+            yield f"{around}{queue['name']}", queue
 
 
 def _rounded(value: Any) -> Any:
@@ -420,7 +420,7 @@ def test_the_command_agrees_with_brute_force(proved: Any) -> None:
 def test_convert_proves_its_output(perhop: Command, tmp_path: Path) -> None:
     (tmp_path / "router.cfg").write_text(BASE)
     ended = perhop("convert", "router.cfg", "--to", "ios", "--json")
-    assert [one["verdict"] for one in ended.json()["proofs"]] == ["equal"]
+    assert [proof["verdict"] for proof in ended.json()["proofs"]] == ["equal"]
     shown = perhop("convert", "router.cfg", "--to", "ios")
     assert "the output treats all packets like the input (proved)" in shown.err
 

@@ -59,17 +59,19 @@ def descriptions(file: Path, **options: Any) -> tuple[Scenario, list[dict[str, A
     scenario = Scenario.infer(file, **options)
     found = json.loads(_core.queue_descriptions(json.dumps(dict(resolved(scenario)))))
     ports = {port for port, _ in scenario.queues.values()}
-    return scenario, [one for one in found if one["port"] in ports]
+    return scenario, [description for description in found if description["port"] in ports]
 
 
 def require_in_every_view(scenario: Scenario, found: Sequence[Mapping[str, Any]]) -> None:
     """Check the drawing, the view of a run in a browser, and the playground's script."""
     assert found
     drawn = draw(scenario)
-    lines = [line["text"] for one in found for line in one["lines"]]
+    lines = [line["text"] for description in found for line in description["lines"]]
     assert all(f">{line}<" in drawn for line in lines), lines
     about = json.loads(_core.Playback(scenario.to_json(), scenario.base, 1).about())
-    assert [one for one in about["queues"] if one["port"] == found[0]["port"]] == found
+    assert [
+        description for description in about["queues"] if description["port"] == found[0]["port"]
+    ] == found
     if not (node := shutil.which("node")):
         return
     script = (
@@ -79,9 +81,9 @@ def require_in_every_view(scenario: Scenario, found: Sequence[Mapping[str, Any]]
     ended = subprocess.run(
         [node, "--input-type=module", "-e", script], capture_output=True, text=True, check=True
     )
-    for queue, one in zip(json.loads(ended.stdout), found, strict=True):
-        assert queue["manager"] == "; ".join(line["text"] for line in one["lines"])
-        assert queue["limit"] == one["limit_packets"], "NaN is null in JSON"
+    for queue, description in zip(json.loads(ended.stdout), found, strict=True):
+        assert queue["manager"] == "; ".join(line["text"] for line in description["lines"])
+        assert queue["limit"] == description["limit_packets"], "NaN is null in JSON"
 
 
 @pytest.mark.parametrize("platform", ["hqf", "ios-xe"])
@@ -94,7 +96,7 @@ def test_ios(perhop: Command, tmp_path: Path, kind: str, platform: str) -> None:
     shown = perhop("show", "policy-map", "interface", file, "--platform", platform, "--duration", "3s")
     assert shown.code == 0, shown.err
     of_class = shown.out.partition("Class-map: A ")[2].partition("Class-map: class-default")[0]
-    queue = next(one for one in found if one["queue"].rpartition("/")[2] == "A")
+    queue = next(description for description in found if description["queue"].rpartition("/")[2] == "A")
     words = "; ".join(line["text"] for line in queue["lines"])
     limit = re.search(r"queue limit (\d+) packets", of_class)
     assert limit

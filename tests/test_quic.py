@@ -26,7 +26,7 @@ def written(folder: Path, loss: str, extra: str) -> Path:
 def measured(perhop: Command, file: Path) -> dict[str, float]:
     ended = perhop("run", file, "--json")
     assert ended.code == 0, ended.err
-    [bulk] = [one for one in ended.json()["classes"] if one["class"] == "bulk"]
+    [bulk] = [row for row in ended.json()["classes"] if row["class"] == "bulk"]
     return {name: value["mean"] for name, value in bulk.items() if isinstance(value, dict)}
 
 

@@ -52,8 +52,8 @@ def forks(base: Path) -> Iterator[tuple[Forks, Forks]]:
     """A fork server with all modules loaded, and one without modules."""
     found = Forks(base, (*MODULES, *PLOTTING)), Forks(base, ())
     yield found
-    for one in found:
-        one.end()
+    for server in found:
+        server.end()
 
 
 class Disturbed:
@@ -73,11 +73,11 @@ class Disturbed:
             assert ended.code == 0, ended.said
             self._made[seed] = trees(self.folder, self._writing)
             self._usual_s[forks] = ended.lasted_s
-        assert all(self._made[1][one] != self._made[2][one] for one in self._writing.targets)
+        assert all(self._made[1][target] != self._made[2][target] for target in self._writing.targets)
         self._names = {path.name for path in self.folder.iterdir()}
 
-    def _run(self, forks: Forks, seed: int, **told: object) -> Ended:
-        return forks.run(self.folder, self._writing.line.format(seed=seed).split(), **told)
+    def _run(self, forks: Forks, seed: int, **options: object) -> Ended:
+        return forks.run(self.folder, self._writing.line.format(seed=seed).split(), **options)
 
     def once(self, forks: Forks, draw: random.Random) -> tuple[str, Iterator[str]]:
         """Return the exit code of the command, and generate the violated guarantees."""
@@ -99,7 +99,9 @@ class Disturbed:
             wrong.append(f"{leftovers(self.folder)} remain")
         if {path.name for path in self.folder.iterdir()} != self._names:
             wrong.append("a name is gone, or a new one there")
-        yield from (f"{one}; code {ended.code} after {ended.lasted_s:.4f} s: {ended.said}" for one in wrong)
+        yield from (
+            f"{fault}; code {ended.code} after {ended.lasted_s:.4f} s: {ended.said}" for fault in wrong
+        )
 
 
 class Grown:
@@ -122,12 +124,12 @@ class Grown:
             self._complete = trees(self.folder, self._writing)
         self._names = {path.name for path in self.folder.iterdir()}
 
-    def _run(self, forks: Forks, **told: object) -> Ended:
-        return forks.run(self.folder, self._writing.line.format(seed=1).split(), **told)
+    def _run(self, forks: Forks, **options: object) -> Ended:
+        return forks.run(self.folder, self._writing.line.format(seed=1).split(), **options)
 
     def _remove(self) -> None:
-        for one in self._writing.targets:
-            shutil.rmtree(self.folder / one, ignore_errors=True)
+        for target in self._writing.targets:
+            shutil.rmtree(self.folder / target, ignore_errors=True)
 
     def once(self, forks: Forks, draw: random.Random) -> tuple[str, Iterator[str]]:
         """Return the numbers of points before and after, and generate the violated guarantees."""
@@ -147,7 +149,7 @@ class Grown:
             again = self._run(forks)
             if again.code or self._stage() != "complete":
                 wrong.append(f"not completed by the next: {again.said}")
-        return stage, (f"{one}; {stage} after {ended.lasted_s:.4f} s: {ended.said}" for one in wrong)
+        return stage, (f"{fault}; {stage} after {ended.lasted_s:.4f} s: {ended.said}" for fault in wrong)
 
     def _stage(self) -> str:
         if trees(self.folder, self._writing) == self._complete:
@@ -167,13 +169,13 @@ def test_results_survive_signals_at_any_time(
     writing = (COMMANDS | GROWING)[name]
     lay_out(folder, writing, base)
     disturbed = Grown(writing, folder) if name in GROWING else Disturbed(writing, folder)
-    for one in forks:
-        disturbed.first(one)
+    for server in forks:
+        disturbed.first(server)
     endings, wrong = Counter[str](), []
     for number in range(SIGNALS):
         ending, found = disturbed.once(forks[number % IMPORTS == 0], draw)
         endings[ending] += 1
-        wrong += [f"{number}: {one}" for one in found]
+        wrong += [f"{number}: {fault}" for fault in found]
     record_property("endings", dict(endings))
     assert wrong == []
     # Signals that arrive only before or only after the work of the command all lead to the same exit code.

@@ -43,7 +43,7 @@ interface GigabitEthernet0/0/1
 def rates_of(perhop: Command, file: Path, *options: str) -> dict[str, Any]:
     """The queues of the only port of a file, by the last part of their names."""
     (port,) = perhop("rates", file, "--json", *options).json()["ports"]
-    return {one["queue"].rpartition("/")[2]: one for one in port["queues"]}
+    return {queue["queue"].rpartition("/")[2]: queue for queue in port["queues"]}
 
 
 def test_a_router_guarantees_the_rates_of_its_policy(perhop: Command, tmp_path: Path) -> None:
@@ -59,8 +59,8 @@ def test_a_router_guarantees_the_rates_of_its_policy(perhop: Command, tmp_path: 
     assert (data["promised_bps"], data["limit_bps"], data["maximum_bps"]) == (768e3, 2e6, 2e6)
     assert (bulk["promised_bps"], bulk["maximum_bps"]) == (232e3, 5e6), "the shaper around it"
     assert default["promised_bps"] is None, "it has a part of the excess alone"
-    assert [round(one["excess"], 3) for one in (bulk, default)] == [0.333, 0.333]
-    assert sum(one["while_busy_bps"] for one in found.values()) == pytest.approx(5e6)
+    assert [round(queue["excess"], 3) for queue in (bulk, default)] == [0.333, 0.333]
+    assert sum(queue["while_busy_bps"] for queue in found.values()) == pytest.approx(5e6)
 
 
 def test_a_file_of_one_policy_has_no_line_rate(perhop: Command, tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_a_file_of_one_policy_has_no_line_rate(perhop: Command, tmp_path: Path) 
         "queueing:\n  scheduler: drr\n  classes:\n"
         "    - {name: gold, match: {dscp: ef}, share: {quantum: 3000B}}\n    - {name: rest}\n"
     )
-    assert {one["promised_bps"] for one in rates_of(perhop, file).values()} == {None}
+    assert {queue["promised_bps"] for queue in rates_of(perhop, file).values()} == {None}
     found = rates_of(perhop, file, "--rate", "9Mb/s")
     # A class without a quantum has one of 1500 bytes.
     assert (found["gold"]["promised_bps"], found["rest"]["promised_bps"]) == (6e6, 3e6)
@@ -107,7 +107,7 @@ def test_rates_of_htb_that_exceed_the_line_are_called_approximate(
     )
     ended = perhop("rates", file, "--rate", wire, "--json")
     (port,) = json.loads(ended.out)["ports"]
-    found = [one for one in port["assumed"] if one.startswith("HTB: ")]
+    found = [assumption for assumption in port["assumed"] if assumption.startswith("HTB: ")]
     assert len(found) == (names is not None)
     assert names is None or names in found[0]
 
@@ -129,8 +129,8 @@ def test_policers_before_the_queues_are_named(
         f" {limiter} conform-action transmit exceed-action drop\n service-policy output WAN\n"
     )
     (port,) = json.loads(perhop("rates", file, "--json").out)["ports"]
-    assert max(one["maximum_bps"] for one in port["queues"]) == most_bps
-    (found,) = (one for one in port["assumed"] if one.startswith("Before the queues"))
+    assert max(queue["maximum_bps"] for queue in port["queues"]) == most_bps
+    (found,) = (assumption for assumption in port["assumed"] if assumption.startswith("Before the queues"))
     assert f"a policer of {what}" in found
     assert "drops packets above 1 Mb/s" in found
 
@@ -166,7 +166,7 @@ def test_losses_by_a_common_limiter_are_not_the_classs(perhop: Command, tmp_path
         )
     )
     verdicts = perhop("run", file, "--duration", "5s", "--json").json()["verdicts"]
-    (voice,) = (one for one in verdicts if one["class"] == "VOICE")
+    (voice,) = (verdict for verdict in verdicts if verdict["class"] == "VOICE")
     assert "lost by a policer above 1 Mb/s at" in voice["text"], "it sends 410 of its 512 kb/s"
 
 
@@ -177,8 +177,8 @@ def test_a_policer_of_one_class_is_a_limit_of_that_class(perhop: Command, tmp_pa
         "  police 300000\ninterface Serial0/0\n bandwidth 5000\n service-policy output WAN\n"
     )
     (port,) = json.loads(perhop("rates", file, "--json").out)["ports"]
-    assert {one["queue"]: one["maximum_bps"] for one in port["queues"]}["WEB"] == 300e3
-    assert not any(one.startswith("Before the queues") for one in port["assumed"])
+    assert {queue["queue"]: queue["maximum_bps"] for queue in port["queues"]}["WEB"] == 300e3
+    assert not any(assumption.startswith("Before the queues") for assumption in port["assumed"])
 
 
 def test_tables_fit_the_terminal(perhop: Command, tmp_path: Path) -> None:
@@ -201,7 +201,7 @@ def test_the_excess_burst_of_peak_shaping_counts(perhop: Command, tmp_path: Path
     """Bc + Be per interval: twice the rate if Be = Bc."""
     file = tmp_path / "peak.cfg"
     file.write_text(SITE.replace("shape average 5000000", "shape peak 2000000 16000 16000"))
-    assert max(one["maximum_bps"] for one in rates_of(perhop, file).values()) == 4e6
+    assert max(queue["maximum_bps"] for queue in rates_of(perhop, file).values()) == 4e6
 
 
 @pytest.mark.parametrize(
@@ -226,7 +226,7 @@ def test_queued_packets_are_part_of_those_in_the_network() -> None:
     scenario = Scenario.infer(CONFIGURATIONS / "branch-15-subrate.cfg", load="overload")
     results = scenario.run(threads=1)
     queued = {(row["port"], row["queue"]): row["queued_packets"] for row in results.summary["rates"]}
-    inside = {one["class"]: one["in_network_packets"]["mean"] for one in results.summary["classes"]}
+    inside = {row["class"]: row["in_network_packets"]["mean"] for row in results.summary["classes"]}
     for name, place in scenario.queues.items():
         # One or two packets are on the line, which needs 6 ms for each.
         assert queued[place] <= inside[name] <= queued[place] + 6, name
@@ -316,7 +316,7 @@ def test_lines_without_a_model_are_named(perhop: Command, tmp_path: Path) -> Non
     found = perhop("rates", uplink)
     assert "not looked at: line 4, `tc filter" in found.out, "no packet reaches 1:10, which has no row"
     (port,) = perhop("rates", uplink, "--json").json()["ports"]
-    assert [one["queue"] for one in port["queues"]] == ["1:20"]
+    assert [queue["queue"] for queue in port["queues"]] == ["1:20"]
     assert [line[:6] for line in port["not_looked_at"]] == ["line 4"]
 
 
@@ -357,7 +357,7 @@ def test_shapers_above_their_common_port_guarantee_nothing(
         )
     file.write_text((SHARED + below + "".join(parts)).replace("6000000", "5000000"))
     for port in perhop("rates", file, "--json").json()["ports"]:
-        assert not any("Ethernet0/0" in one for one in port["assumed"])
+        assert not any("Ethernet0/0" in assumption for assumption in port["assumed"])
 
 
 def test_rates_of_a_refused_interface_are_not_shown(perhop: Command, tmp_path: Path) -> None:

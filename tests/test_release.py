@@ -37,22 +37,22 @@ def source(path: Path, files: dict[str, bytes]) -> Path:
 
 def test_archives_of_the_same_bytes_do_not_differ(tmp_path: Path) -> None:
     files = {"a": b"1", "b": b"2"}
-    one, other = (wheel(tmp_path / name, files) for name in ("one.whl", "other.whl"))
-    assert reproducible.differences(one, other) == []
+    archive, other = (wheel(tmp_path / name, files) for name in ("one.whl", "other.whl"))
+    assert reproducible.differences(archive, other) == []
 
 
 @pytest.mark.parametrize("suffix", [".whl", ".tar.gz"])
 def test_each_file_that_differs_is_named(tmp_path: Path, suffix: str) -> None:
     make = wheel if suffix == ".whl" else source
-    one = make(tmp_path / f"one{suffix}", {"a": b"1", "b": b"2", "c": b"3"})
+    archive = make(tmp_path / f"one{suffix}", {"a": b"1", "b": b"2", "c": b"3"})
     other = make(tmp_path / f"other{suffix}", {"a": b"1", "b": b"4", "d": b"3"})
-    assert reproducible.differences(one, other) == ["b", "c", "d"]
+    assert reproducible.differences(archive, other) == ["b", "c", "d"]
 
 
 def test_a_date_that_differs_is_found(tmp_path: Path) -> None:
-    one = wheel(tmp_path / "one.whl", {"a": b"1"}, 2025)
+    archive = wheel(tmp_path / "one.whl", {"a": b"1"}, 2025)
     other = wheel(tmp_path / "other.whl", {"a": b"1"}, 2026)
-    (found,) = reproducible.differences(one, other)
+    (found,) = reproducible.differences(archive, other)
     assert "dates" in found
 
 
@@ -88,9 +88,9 @@ def test_two_source_distributions_of_a_commit_are_the_same(tmp_path: Path) -> No
     program.write_text(f'#!/bin/sh\nif [ "$1" = sdist ]; then exec {maturin} "$@"; fi\n')
     program.chmod(0o755)
     folders = [tmp_path / "one", tmp_path / "another folder" / "of a longer name"]
-    one, other = (reproducible.build("HEAD", folder, program) for folder in folders)
-    (name,) = one.keys() & other.keys()
+    archives, other = (reproducible.build("HEAD", folder, program) for folder in folders)
+    (name,) = archives.keys() & other.keys()
     assert name.endswith(".tar.gz")
-    assert reproducible.differences(one[name], other[name]) == []
-    assert reproducible.traces(one[name], [str(tmp_path)]) == []
-    assert any(file.endswith("/Cargo.lock") for file in reproducible.contents(one[name]))
+    assert reproducible.differences(archives[name], other[name]) == []
+    assert reproducible.traces(archives[name], [str(tmp_path)]) == []
+    assert any(file.endswith("/Cargo.lock") for file in reproducible.contents(archives[name]))

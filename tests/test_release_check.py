@@ -90,8 +90,8 @@ def test_the_workflow_publishes_a_tag_after_everything_else() -> None:
 
 def test_every_action_is_pinned_to_a_version() -> None:
     uses = [step["uses"] for job in JOBS.values() for step in job["steps"] if "uses" in step]
-    assert any(one.startswith("pypa/gh-action-pypi-publish@") for one in uses)
-    assert [one for one in uses if not re.fullmatch(r"[\w/-]+@v\d+\.\d+\.\d+", one)] == []
+    assert any(action.startswith("pypa/gh-action-pypi-publish@") for action in uses)
+    assert [action for action in uses if not re.fullmatch(r"[\w/-]+@v\d+\.\d+\.\d+", action)] == []
 
 
 # The tests that compare lock files with their registries.

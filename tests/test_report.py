@@ -170,7 +170,7 @@ def test_tables_are_copied_and_numbers_sort_as_numbers(
             "one => one.closest('th').ariaSort === 'ascending'", arg=button.element_handle()
         )
         cells = ports.locator(f"tbody td:nth-child({column + 1})")
-        values = [float(one) for one in cells.evaluate_all("all => all.map(one => one.dataset.sort)")]
+        values = [float(value) for value in cells.evaluate_all("all => all.map(one => one.dataset.sort)")]
         assert values == sorted(values)
 
 
@@ -193,7 +193,9 @@ def test_a_report_opens_in_under_a_second(report: Path) -> None:
         tools.send("Performance.enable", {"timeDomain": "threadTicks"})
         seen.page.reload(wait_until="load")
         seen.page.wait_for_selector("figure.chart", state="attached")
-        metrics = {one["name"]: one["value"] for one in tools.send("Performance.getMetrics")["metrics"]}
+        metrics = {
+            metric["name"]: metric["value"] for metric in tools.send("Performance.getMetrics")["metrics"]
+        }
     assert 0 < metrics["TaskDuration"] < 1, metrics
 
 
@@ -252,7 +254,7 @@ def test_a_report_contains_the_findings_of_rules(perhop: Command, tmp_path: Path
     assert "no traffic of the scenario reaches class voice" in own
     expected = check_file(router).findings
     assert expected
-    assert all(one.rule in configured for one in expected)
+    assert all(finding.rule in configured for finding in expected)
     quiet = tmp_path / "quiet.perhop.yaml"
     good = rules()["class-without-traffic"].good
     assert good is not None

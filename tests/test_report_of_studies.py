@@ -63,7 +63,9 @@ def test_the_report_opens_in_under_three_seconds(report: Path) -> None:
         tools.send("Performance.enable", {"timeDomain": "threadTicks"})
         tab.reload(wait_until="load")
         tab.wait_for_selector("#overview.shown .card:last-child .glance")
-        metrics = {one["name"]: one["value"] for one in tools.send("Performance.getMetrics")["metrics"]}
+        metrics = {
+            metric["name"]: metric["value"] for metric in tools.send("Performance.getMetrics")["metrics"]
+        }
     assert 0 < metrics["TaskDuration"] < 3, metrics
 
 
@@ -80,7 +82,7 @@ def test_the_overview_is_the_first_screen(report: Path) -> None:
         numbers = tab.eval_on_selector_all(
             "#overview .card", "all => all.map((one) => one.querySelectorAll('.card-numbers > span').length)"
         )
-        assert numbers == [1 if one in WITHOUT_FIGURES else 3 for one in identifiers()]
+        assert numbers == [1 if identifier in WITHOUT_FIGURES else 3 for identifier in identifiers()]
         assert tab.locator("#overview .card .card-verdict").count() == len(bottoms)
         assert tab.locator("#overview .card svg.glance circle").count() > 200, (
             "figures, measured by published"

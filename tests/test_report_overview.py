@@ -69,7 +69,7 @@ def test_the_key_of_a_table_stays_on_a_phone(report: Path) -> None:
 
 
 def test_runs_are_overlaid(folders: list[Path], report: Path, tmp_path: Path) -> None:
-    charts = [perhop.plot.delay_cdf(perhop.Results.load(one)) for one in folders]
+    charts = [perhop.plot.delay_cdf(perhop.Results.load(folder)) for folder in folders]
     both = overlaid(charts, ["priority", "fifo"])
     names = [mark.name for mark in both.marks]
     assert names == ["voice, priority", "bulk, priority", "voice, fifo", "bulk, fifo"]

@@ -98,7 +98,7 @@ def test_times_are_round_after_a_warmup(folder: Path) -> None:
             steps = {round(after - before, 6) for before, after in pairwise(inner)}
             assert len(steps) == 1, times
             (step,) = steps
-            assert all(round(one % step, 6) in (0.0, step) for one in inner), times
+            assert all(round(tick % step, 6) in (0.0, step) for tick in inner), times
 
 
 def scroll_through_linked(tab: Any) -> None:
@@ -117,7 +117,7 @@ def test_a_time_and_a_class_are_shared_by_all_charts(folder: Path) -> None:
         tab.locator("figure[data-kind=delay] .plot").hover(position={"x": 300, "y": 120})
         heads = tab.locator(".linked .tip-head")
         tab.wait_for_function("() => document.querySelectorAll('.linked .tip-head').length === 4")
-        times = [float(one.rpartition(": ")[2]) for one in heads.all_inner_texts()]
+        times = [float(head.rpartition(": ")[2]) for head in heads.all_inner_texts()]
         assert max(times) - min(times) <= 0.5 and 3 < min(times) < 19, times
         tab.mouse.move(5, 5)
         tab.wait_for_function(
@@ -129,11 +129,11 @@ def test_a_time_and_a_class_are_shared_by_all_charts(folder: Path) -> None:
             "() => [...document.querySelectorAll('.linked .plot')].map((one) =>"
             " echarts.getInstanceByDom(one).getOption().legend[0].selected)"
         )
-        assert [one.get("CRITICAL") for one in tab.evaluate(selected)] == [False] * 4
-        assert not any(one.get("VOICE") is False for one in tab.evaluate(selected))
+        assert [selection.get("CRITICAL") for selection in tab.evaluate(selected)] == [False] * 4
+        assert not any(selection.get("VOICE") is False for selection in tab.evaluate(selected))
         # A theme redraws all charts, and hidden series remain hidden.
         tab.locator("#theme").click()
-        assert [one.get("CRITICAL") for one in tab.evaluate(selected)] == [False] * 4
+        assert [selection.get("CRITICAL") for selection in tab.evaluate(selected)] == [False] * 4
         assert seen.errors == []
 
 
@@ -158,7 +158,7 @@ def test_bounds_match_perhop_bounds(folder: Path) -> None:
     ended = subprocess.run(
         command_line(["bounds", folder / "own.cfg"]), capture_output=True, text=True, check=True
     )
-    assert all(f" {one}" in ended.stdout for one in shown), ended.stdout
+    assert all(f" {bound}" in ended.stdout for bound in shown), ended.stdout
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="no node: apt-get install nodejs")

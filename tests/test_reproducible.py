@@ -18,16 +18,16 @@ def test_same_seed_same_bytes_on_any_number_of_threads(
     for name, threads in [("one", "1"), ("two", "2"), ("again", "2")]:
         ended = perhop("run", scenario, "--replications", "5", "--threads", threads, "-o", name, "-q")
         assert ended.code == 0, ended.err
-    one = files_in(tmp_path / "one")
-    assert {"summary.json", "classes.parquet", "flows.parquet", "queues.parquet"} <= set(one)
-    assert files_in(tmp_path / "two") == one
-    assert files_in(tmp_path / "again") == one
+    files = files_in(tmp_path / "one")
+    assert {"summary.json", "classes.parquet", "flows.parquet", "queues.parquet"} <= set(files)
+    assert files_in(tmp_path / "two") == files
+    assert files_in(tmp_path / "again") == files
 
 
 def test_another_seed_gives_other_draws(perhop: Command, scenario: Path) -> None:
     documents = [perhop("run", scenario, "--seed", seed, "--json").json() for seed in ("1", "2")]
     offered = [
-        {one["class"]: one["offered_packets"]["mean"] for one in document["classes"]}
+        {row["class"]: row["offered_packets"]["mean"] for row in document["classes"]}
         for document in documents
     ]
     assert offered[0]["random"] != offered[1]["random"]
@@ -50,7 +50,7 @@ def test_every_engine_gives_the_same_bytes(example: Path, perhop: Command, tmp_p
         assert ended.code == 0, ended.err
     assert files_in(tmp_path / "plain") == files_in(tmp_path / "fast") == files_in(tmp_path / "parallel")
     classes = json.loads((tmp_path / "fast" / "summary.json").read_text())["classes"]
-    assert sum(one["delivered_packets"]["mean"] for one in classes) > 0
+    assert sum(row["delivered_packets"]["mean"] for row in classes) > 0
 
 
 def test_an_unknown_engine_is_one_clear_error(perhop: Command, scenario: Path) -> None:

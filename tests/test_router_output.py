@@ -184,14 +184,14 @@ def test_policies_nest_and_noise_is_ignored() -> None:
     assert marked["numbers"]["police_percent"] == 20
     assert marked["numbers"]["police_be_bytes"] == 125_000
     assert marked["numbers"]["conformed_bps"] == 2000
-    assert ["/".join(one["path"]) for one in top["classes"]] == [
+    assert ["/".join(row["path"]) for row in top["classes"]] == [
         "class-default",
         "class-default/(priority level 1)",
         "class-default/(priority level 2)",
         "class-default/RT",
         "class-default/class-default",
     ]
-    outer, first, second, rt, inner = (one["numbers"] for one in top["classes"])
+    outer, first, second, rt, inner = (row["numbers"] for row in top["classes"])
     assert outer["queue_drops"] == 100
     assert (first["limit_us"], first["limit_bytes"]) == (3932, 49_152)
     assert (second["limit_packets"], second["queue_drops"]) == (512, 1)
@@ -233,7 +233,7 @@ def test_output_without_indentation_whose_levels_are_lost_is_refused() -> None:
           6 packets, 600 bytes
 """
     lost = INSIDE_FIRST.replace(default, "")
-    paths = ["/".join(one["path"]) for one in policies(lost)[0]["classes"]]
+    paths = ["/".join(row["path"]) for row in policies(lost)[0]["classes"]]
     assert paths == ["A", "A/X", "B", "class-default"]
     # Without indentation, B and the class-default behind it would be classes of INNER.
     with pytest.raises(InvalidInputError, match="not indented, and the policy TOP has no class-default"):
@@ -255,8 +255,8 @@ def test_perhop_reads_its_own_output(perhop: Command, tmp_path: Path) -> None:
         assert policies(unindented(text)) == policies(text), name
 
 
-def verdicts(one: str, other: str) -> dict[tuple[str, str], str]:
-    found = compared_outputs(one, other, Tolerances())
+def verdicts(output: str, other: str) -> dict[tuple[str, str], str]:
+    found = compared_outputs(output, other, Tolerances())
     rows = (row for policy in found["policies"] for row in policy["rows"])
     return {(row["class"], row["quantity"]): row["verdict"] for row in rows}
 

@@ -13,23 +13,23 @@ sys.path.insert(0, str(ROOT))
 from fidelity.readings import CASES, READINGS, Reading, found_by_perhop
 
 DEVIATIONS = [
-    one
-    for one in tomllib.loads((ROOT / "docs" / "deviations.toml").read_text())["deviation"]
-    if one["algorithm"] == "router readings"
+    deviation
+    for deviation in tomllib.loads((ROOT / "docs" / "deviations.toml").read_text())["deviation"]
+    if deviation["algorithm"] == "router readings"
 ]
 
 
 def test_every_deviating_reading_has_a_reason() -> None:
-    departing = [one for one in READINGS if "departs" in one.values]
-    reasons = {one["source"]: one for one in DEVIATIONS}
-    assert {CASES[one.case]["source"] for one in departing} == set(reasons)
-    for one in departing:
-        assert str(one.values["value"]) in reasons[CASES[one.case]["source"]]["quote"], str(one)
+    departing = [reading for reading in READINGS if "departs" in reading.values]
+    reasons = {deviation["source"]: deviation for deviation in DEVIATIONS}
+    assert {CASES[reading.case]["source"] for reading in departing} == set(reasons)
+    for reading in departing:
+        assert str(reading.values["value"]) in reasons[CASES[reading.case]["source"]]["quote"], str(reading)
 
 
 @pytest.mark.parametrize("reading", READINGS, ids=str)
 def test_readings_of_routers_agree(reading: Reading) -> None:
     found = found_by_perhop(reading)
     assert found
-    met = all(reading.meets(one) for one in found)
+    met = all(reading.meets(value) for value in found)
     assert met is not bool(reading.values.get("departs")), f"{reading}: {found}"

@@ -28,13 +28,13 @@ OFFER = re.compile(r"^  (?P<name>\S.*?) +(?P<above>> )?(?P<rate>[\d.,]+) (?P<uni
 UNITS = {"kb/s": 1e3, "Mb/s": 1e6, "Gb/s": 1e9}
 
 
-def offers(said: str) -> dict[str, tuple[float, bool, str]]:
+def offers(text: str) -> dict[str, tuple[float, bool, str]]:
     """The printed load of each class: rate, whether the rate is a minimum, and kind of traffic."""
     found = {}
-    for line in said.splitlines():
-        if one := OFFER.match(line):
-            rate = float(one["rate"].replace(",", "")) * UNITS[one["unit"]]
-            found[one["name"]] = (rate, bool(one["above"]), one["kind"])
+    for line in text.splitlines():
+        if offer := OFFER.match(line):
+            rate = float(offer["rate"].replace(",", "")) * UNITS[offer["unit"]]
+            found[offer["name"]] = (rate, bool(offer["above"]), offer["kind"])
     return found
 
 
@@ -47,7 +47,7 @@ def ran(request: pytest.FixtureRequest) -> tuple[Scenario, library.Results]:
 
 def test_nothing_is_lost_outside_the_router(ran: tuple[Scenario, library.Results]) -> None:
     scenario, results = ran
-    (router,) = (name for name, one in scenario["routers"].items() if one.get("configuration"))
+    (router,) = (name for name, settings in scenario["routers"].items() if settings.get("configuration"))
     port, before = f"{router}->{FAR}", f"{NEAR}->{router}"
     for row in results.ports.iter_rows(named=True):
         if row["port"] == port:
@@ -63,8 +63,8 @@ def test_the_reported_offered_load_is_offered(ran: tuple[Scenario, library.Resul
     scenario, results = ran
     offered = offers(scenario.inferred or "")
     seconds = results.summary["duration_s"] - results.summary["warmup_s"]
-    classes = {one["class"]: one for one in results.summary["classes"]}
-    assert list(offered) == [one["name"] for one in scenario["traffic"]]
+    classes = {row["class"]: row for row in results.summary["classes"]}
+    assert list(offered) == [traffic_class["name"] for traffic_class in scenario["traffic"]]
     for name, (rate, may_be_more, kind) in offered.items():
         sent = 8 * classes[name]["offered_bytes"]["mean"] / seconds
         if "TCP transfers" in kind:
@@ -78,23 +78,23 @@ def test_the_reported_offered_load_is_offered(ran: tuple[Scenario, library.Resul
 def test_a_role_has_its_own_kind_of_traffic(ran: tuple[Scenario, library.Results]) -> None:
     """No greedy TCP in signalling, routing and management; voice at a constant rate."""
     scenario, _ = ran
-    for one in scenario["traffic"]:
-        role = _core.named_role(one["name"])
+    for traffic_class in scenario["traffic"]:
+        role = _core.named_role(traffic_class["name"])
         wanted = {"datagrams": "poisson", "constant": "cbr", "bursts": "on-off"}
         if role and role[0] in wanted:
-            assert next(iter(one["source"])) == wanted[role[0]], one
+            assert next(iter(traffic_class["source"])) == wanted[role[0]], traffic_class
 
 
 def test_offered_packets_add_up(ran: tuple[Scenario, library.Results]) -> None:
     _, results = ran
-    for one in results.summary["classes"]:
+    for row in results.summary["classes"]:
         causes = sum(
             value["mean"]
-            for key, value in one.items()
+            for key, value in row.items()
             if key.startswith("dropped_") and key not in ("dropped_packets", "dropped_percent")
         )
-        inside = one["in_network_packets"]["mean"]
-        assert one["offered_packets"]["mean"] == one["delivered_packets"]["mean"] + causes + inside
+        inside = row["in_network_packets"]["mean"]
+        assert row["offered_packets"]["mean"] == row["delivered_packets"]["mean"] + causes + inside
 
 
 def test_every_queue_has_configured_and_obtained_rates(
@@ -178,7 +178,7 @@ def test_unapplied_lines_come_first(perhop: Command, tmp_path: Path) -> None:
     ]
     assert first[3].startswith("not run: the packets of Tunnel1, which GigabitEthernet0/1 classifies by")
     answer = perhop("run", "site.cfg", "--duration", "1s", "--json").json()
-    assert [f"not run: {one}" for one in answer["not_looked_at"]] == first
+    assert [f"not run: {line}" for line in answer["not_looked_at"]] == first
     # A policy below the tunnel applies to the tunnel's own packets, but is not part of the run.
     ended = perhop("run", "site.cfg", "--interface", "Tunnel1", "--duration", "1s")
     assert "not run: the output policy of GigabitEthernet0/1: the packets of Tunnel1 leave" in ended.err
@@ -205,7 +205,7 @@ def test_an_entrance_slower_than_the_line_is_not_chosen() -> None:
 
 def test_datagrams_stand_for_tcp_that_gets_no_replies() -> None:
     scenario = Scenario.infer(CONFIGURATIONS / "replies-dropped.cfg")
-    assert {next(iter(one["source"])) for one in scenario["traffic"]} == {"poisson"}
+    assert {next(iter(traffic_class["source"])) for traffic_class in scenario["traffic"]} == {"poisson"}
     assert "1000-byte datagrams, because TCP gets no replies" in str(scenario.inferred)
 
 
@@ -293,7 +293,7 @@ def test_a_fragment_gets_an_interface_of_a_rate(perhop: Command, tmp_path: Path)
     assert "perhop adds the interface Serial99/0 for WAN\n" in ended.err
     slow = perhop("run", file, "--rate", "5Mb/s", "--load", "overload", "--json")
     obtained = sum(
-        one["throughput_bps"]["mean"] for one in slow.json()["classes"] if "(back)" not in one["class"]
+        row["throughput_bps"]["mean"] for row in slow.json()["classes"] if "(back)" not in row["class"]
     )
     assert 4.6e6 < obtained < 5e6
     made = perhop("init", "made", "--from", file, "--rate", "5Mb/s", "--load", "overload")
@@ -376,7 +376,7 @@ def test_an_undefined_list_is_a_class_without_packets(perhop: Command, tmp_path:
     assert ended.code == 0, ended.err
     assert "warning[access-list-undefined]: access list MISSING is not defined" in ended.err
     assert "left out" not in ended.err
-    assert "PHONES" not in {one["class"] for one in ended.json()["classes"]}
+    assert "PHONES" not in {row["class"] for row in ended.json()["classes"]}
     way = perhop("trace", file, "--out", "Serial0/0", "--packet", "udp 192.0.2.1:1 > 198.51.100.1:2 dscp ef")
     assert "class-default" in way.out
 
@@ -401,7 +401,7 @@ def test_an_assumption_replaces_a_definition(perhop: Command) -> None:
     scenario = Scenario.load(
         file, interface="FastEthernet0/1", assume={"PARTNERS": "dscp af21", "REMOVED": "dscp cs1"}
     )
-    assert {one["name"]: one["dscp"] for one in scenario["traffic"]} == {
+    assert {traffic_class["name"]: traffic_class["dscp"] for traffic_class in scenario["traffic"]} == {
         "PARTNERS": "af21",
         "REMOVED": "cs1",
         "class-default": "default",
@@ -414,19 +414,19 @@ def test_the_platform_can_be_chosen(perhop: Command) -> None:
     """With HQF, classes that only shape share the rest equally; before HQF they had 1 %."""
     file = CONFIGURATIONS / "shape-only.cfg"
     obtained = {}
-    for options, said in (
+    for options, line in (
         ((), "platform: hqf (line 1: version 15.1)\n"),
         (("--platform", "pre-hqf"), "platform: pre-hqf (--platform)\n"),
     ):
-        assert said in perhop("check", file, *options).out
+        assert line in perhop("check", file, *options).out
         ended = perhop("run", file, *options)
         assert ended.code == 0, ended.err
-        assert ended.out.startswith(said)
-        assert ended.err.startswith(said)
+        assert ended.out.startswith(line)
+        assert ended.err.startswith(line)
         document = perhop("run", file, *options, "--load", "overload", "--json").json()
         (platform,) = document["platforms"].values()
-        assert said.split()[1] == platform["profile"]
-        classes = {one["class"]: one["throughput_bps"]["mean"] for one in document["classes"]}
+        assert line.split()[1] == platform["profile"]
+        classes = {row["class"]: row["throughput_bps"]["mean"] for row in document["classes"]}
         obtained[platform["profile"]] = classes["CUSTOMER-A"]
     assert obtained["hqf"] == pytest.approx(3.33e6, rel=0.02)
     assert obtained["pre-hqf"] < 0.2e6

@@ -40,17 +40,17 @@ def _findings(folder: Path, text: str) -> list[Finding]:
     for file, content in zip(files, parts[1::2], strict=True):
         file.write_text(content)
     between = between_devices([network], files)
-    return [one for file in files for one in between.add_to(check_file(file)).findings]
+    return [finding for file in files for finding in between.add_to(check_file(file)).findings]
 
 
 @pytest.mark.parametrize("rule", SHOWN, ids=lambda rule: rule.id)
 def test_bad_examples_have_the_finding_and_good_ones_do_not(tmp_path: Path, rule: perhop.rules.Rule) -> None:
     assert rule.bad is not None
     assert rule.good is not None
-    assert rule.id in [one.rule for one in _findings(tmp_path, rule.bad)]
+    assert rule.id in [finding.rule for finding in _findings(tmp_path, rule.bad)]
     found = _findings(tmp_path, rule.good)
-    assert rule.id not in [one.rule for one in found]
-    assert [one for one in found if one.severity == "error"] == []
+    assert rule.id not in [finding.rule for finding in found]
+    assert [finding for finding in found if finding.severity == "error"] == []
 
 
 def _written(folder: Path, text: str) -> Path:
@@ -79,7 +79,7 @@ def test_examples_and_papers_have_no_findings() -> None:
     assert len(files) > 25
     found = {}
     for file in files:
-        rules_of = {one.rule for one in check_file(file).findings if one.severity != "note"}
+        rules_of = {finding.rule for finding in check_file(file).findings if finding.severity != "note"}
         if rules_of:
             found[file.relative_to(ROOT).as_posix()] = rules_of
     assert found == TRUE_ALARMS

@@ -61,10 +61,10 @@ def test_remains_of_a_killed_writer_are_removed(tmp_path: Path) -> None:
     abandoned, other = tmp_path / f".plot.svg-{1:012x}.new", tmp_path / f".plot.svgz-{1:012x}.new"
     abandoned.write_text("half of")
     other.write_text("somebody else's")
-    with whole_file(tmp_path / "plot.svg") as one, whole_file(tmp_path / "plot.svg") as two:
+    with whole_file(tmp_path / "plot.svg") as first, whole_file(tmp_path / "plot.svg") as second:
         # No writer treats the file of the other as abandoned.
-        one.write_text("one")
-        two.write_text("two")
+        first.write_text("one")
+        second.write_text("two")
     assert (tmp_path / "plot.svg").read_text() == "one"
     assert leftovers(tmp_path) == [other.name]
 

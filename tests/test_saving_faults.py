@@ -92,7 +92,7 @@ def handled() -> Iterator[None]:
 def shim(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Disk:
     """The operations, on a file system that can exchange two names, and on one that cannot."""
     if request.param == "renamed":
-        monkeypatch.setattr(disk, "exchange", lambda one, other: False)
+        monkeypatch.setattr(disk, "exchange", lambda folder, other: False)
     return Disk(monkeypatch)
 
 

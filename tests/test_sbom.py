@@ -51,17 +51,20 @@ def test_the_sbom_is_valid_by_the_official_schema(text: str, document: dict[str,
 
 
 def test_every_component_has_version_license_and_purl(document: dict[str, Any]) -> None:
-    for one in document["components"]:
-        assert one["version"], one
-        assert one["licenses"][0]["expression"], one
-        assert re.match(r"pkg:(cargo|pypi|npm)/", one["purl"]), one
+    for component in document["components"]:
+        assert component["version"], component
+        assert component["licenses"][0]["expression"], component
+        assert re.match(r"pkg:(cargo|pypi|npm)/", component["purl"]), component
 
 
 def test_third_party_components_have_hashes(document: dict[str, Any]) -> None:
-    def hashes(one: dict[str, Any]) -> list[Any]:
-        return [*one.get("hashes", []), *(ref.get("hashes") for ref in one.get("externalReferences", []))]
+    def hashes(component: dict[str, Any]) -> list[Any]:
+        return [
+            *component.get("hashes", []),
+            *(ref.get("hashes") for ref in component.get("externalReferences", [])),
+        ]
 
-    without = {one["name"] for one in document["components"] if not hashes(one)}
+    without = {component["name"] for component in document["components"] if not hashes(component)}
     # Crates for fuzzing are used only in tests.
     own = {path.name for path in (ROOT / "crates").iterdir()} - {"perhop-fuzz-targets"}
     assert without == own
@@ -75,7 +78,9 @@ def test_the_crates_are_those_that_cargo_builds(document: dict[str, Any]) -> Non
         (words[0], words[1].lstrip("v")) for words in (row.split() for row in shown.splitlines()) if words
     }
     listed = {
-        (one["name"], one["version"]) for one in document["components"] if one["purl"].startswith("pkg:cargo")
+        (component["name"], component["version"])
+        for component in document["components"]
+        if component["purl"].startswith("pkg:cargo")
     }
     assert len(built) > 50
     assert listed == built
@@ -83,13 +88,15 @@ def test_the_crates_are_those_that_cargo_builds(document: dict[str, Any]) -> Non
 
 def test_a_package_of_two_pages_is_listed_once(document: dict[str, Any]) -> None:
     # The report contains a file of ECharts, and the playground bundles parts of it.
-    (echarts,) = (one for one in document["components"] if one["name"] == "echarts")
-    assert {one["alg"] for one in echarts["hashes"]} == {"SHA-256", "SHA-512"}
+    (echarts,) = (component for component in document["components"] if component["name"] == "echarts")
+    assert {digest["alg"] for digest in echarts["hashes"]} == {"SHA-256", "SHA-512"}
 
 
 def test_required_python_packages_are_listed(document: dict[str, Any]) -> None:
     scopes = {
-        one["name"]: one["scope"] for one in document["components"] if one["purl"].startswith("pkg:pypi")
+        component["name"]: component["scope"]
+        for component in document["components"]
+        if component["purl"].startswith("pkg:pypi")
     }
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     asked = {re.split(r"[><=]", text)[0] for text in project["dependencies"]}
@@ -99,9 +106,11 @@ def test_required_python_packages_are_listed(document: dict[str, Any]) -> None:
 
 
 def test_all_dependencies_are_listed(document: dict[str, Any]) -> None:
-    listed = {one["bom-ref"] for one in document["components"]}
+    listed = {component["bom-ref"] for component in document["components"]}
     top = document["metadata"]["component"]["bom-ref"]
-    edges = {one["ref"]: set(one.get("dependsOn", [])) for one in document["dependencies"]}
+    edges = {
+        dependency["ref"]: set(dependency.get("dependsOn", [])) for dependency in document["dependencies"]
+    }
     assert set(edges) == listed | {top}
     reached, waiting = set(), [top]
     while waiting:

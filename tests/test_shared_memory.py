@@ -27,7 +27,7 @@ def port_of(switch: Any) -> dict[str, Any]:
             "reserved": queue["hard"],
             "limit": queue["soft"],
             "port-minimum": queue["port_soft_min"],
-            "thresholds": [one["units"] for one in reversed(queue["thresholds"])],
+            "thresholds": [threshold["units"] for threshold in reversed(queue["thresholds"])],
         }
         named = {"name": f"queue{queue['number']}", "buffer": {"shared-memory": shared}}
         classes.append(named if match is None else {**named, "match": match})

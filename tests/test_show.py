@@ -45,13 +45,13 @@ class Expected:
 
     def interfaces(self) -> dict[str, Any]:
         return {
-            one["name"]: {
+            interface["name"]: {
                 "service_policy": {
-                    side: {"policy_name": {policy["name"]: self.policy(policy, one)}}
-                    for side, policy in one["policies"].items()
+                    side: {"policy_name": {policy["name"]: self.policy(policy, interface)}}
+                    for side, policy in interface["policies"].items()
                 }
             }
-            for one in self.document["interfaces"]
+            for interface in self.document["interfaces"]
         }
 
     def policy(
@@ -62,7 +62,7 @@ class Expected:
         outermost = found if top is None else top
         if policy["priority_limits"]:
             levels = outermost.setdefault("queue_stats_for_all_priority_classes", {})
-            has_levels = any((one["priority"] or {}).get("has_level") for one in policy["classes"])
+            has_levels = any((config["priority"] or {}).get("has_level") for config in policy["classes"])
             for limit in policy["priority_limits"]:
                 level = str(limit["level"]) if has_levels else "default"
                 levels.setdefault("priority_level", {})[level] = {
@@ -70,7 +70,9 @@ class Expected:
                     "queue_limit_packets": str(limit["value"]),
                     **self.queue(limit["counters"]),
                 }
-        found["class_map"] = {one["name"]: self.class_map(one, at, outermost) for one in policy["classes"]}
+        found["class_map"] = {
+            config["name"]: self.class_map(config, at, outermost) for config in policy["classes"]
+        }
         return found
 
     def queue(self, counters: dict[str, Any]) -> dict[str, Any]:
@@ -231,7 +233,9 @@ def test_ciscos_parser_reads_the_output_without_loss(router: Router, run: Any) -
     found = genie_parser.parse(text)
     expected = Expected(document).interfaces()
     assert found == expected
-    assert sum(len(one["policies"]) for one in document["interfaces"]) == bool(router.wan) + bool(router.lan)
+    assert sum(len(port["policies"]) for port in document["interfaces"]) == bool(router.wan) + bool(
+        router.lan
+    )
 
 
 def test_the_parser_notices_a_line_that_is_wrong(run: Any) -> None:
@@ -247,7 +251,7 @@ def test_the_counters_match_the_run(run: Any) -> None:
     _, document = run(router, "--seed", "7")
     [interface] = document["interfaces"]
     policy = interface["policies"]["output"]
-    classes = {one["name"]: one["counters"] for one in policy["classes"]}
+    classes = {row["name"]: row["counters"] for row in policy["classes"]}
     for name, counters in classes.items():
         queue, dropped = counters["queue"], counters["dropped"]["packets"]
         assert dropped == queue["dropped_packets"] + counters["exceed_drops"], name
@@ -263,7 +267,7 @@ def test_the_counters_match_the_run(run: Any) -> None:
     [shared] = policy["priority_limits"]
     assert shared["counters"] == voice["queue"]
     assert classes["class-default"]["queue"]["flow_dropped_packets"] > 0
-    sent = sum(one["queue"]["output"]["bytes"] for one in classes.values())
+    sent = sum(counters["queue"]["output"]["bytes"] for counters in classes.values())
     assert sent * 8 / 3 == pytest.approx(2e6, rel=0.02)
 
 
@@ -273,7 +277,7 @@ def test_class_default_is_shown_where_the_policy_does_not_name_it(run: Any) -> N
     [interface] = document["interfaces"]
     data, voice, default = interface["policies"]["input"]["classes"]
     assert default["name"] == "class-default"
-    packets = [one["counters"]["classified"]["packets"] for one in (data, voice, default)]
+    packets = [row["counters"]["classified"]["packets"] for row in (data, voice, default)]
     # 500-byte packets for three seconds: 1400, 600 and 900 kb/s.
     assert packets == pytest.approx([1050, 450, 675], rel=0.1)
     assert default["counters"]["drop_bps"] == 0
@@ -287,7 +291,7 @@ def test_saved_results_are_shown_without_a_run(perhop: Command, tmp_path: Path) 
     run_again = perhop("show", "policy-map", "interface", file, "--json")
     of_saved, of_run = shown.json(), run_again.json()
     [saved], [ran] = of_saved["routers"][0]["interfaces"], of_run["routers"][0]["interfaces"]
-    top = [one["policies"]["output"]["classes"][0]["counters"] for one in (saved, ran)]
+    top = [interface["policies"]["output"]["classes"][0]["counters"] for interface in (saved, ran)]
     assert top[0]["classified"] == top[1]["classified"]
     changed = perhop("show", "policy-map", "interface", "results", "--seed", "3")
     assert changed.code == 2
@@ -403,7 +407,7 @@ def test_the_policy_of_the_control_plane_is_shown_without_packets(perhop: Comman
     (router,) = perhop("show", "policy-map", "control-plane", file, "--duration", "1s", "--json").json()[
         "routers"
     ]
-    assert [one["name"] for one in router["interfaces"]] == ["control-plane"]
+    assert [interface["name"] for interface in router["interfaces"]] == ["control-plane"]
 
 
 def test_a_router_without_a_control_plane_policy_is_reported(perhop: Command, tmp_path: Path) -> None:
@@ -489,8 +493,8 @@ def test_limiters_of_arriving_packets_have_counters(perhop: Command, tmp_path: P
     """The output also contains the input side, and an interface without a limiter."""
     (tmp_path / "edge.cfg").write_text(LIMITED.replace("rate-limit output", "rate-limit input"))
     found = perhop("show", "interfaces", "rate-limit", "edge.cfg", "--duration", "10s", "--json").json()
-    assert {one["side"] for one in found["limiters"]} == {"input"}
-    assert all(one["conformed"]["packets"] > 0 for one in found["limiters"])
+    assert {limiter["side"] for limiter in found["limiters"]} == {"input"}
+    assert all(limiter["conformed"]["packets"] > 0 for limiter in found["limiters"])
     refused = perhop("show", "interfaces", "rate-limit", "edge.cfg", "Fa0/0", "--duration", "1s")
     assert refused.code == 2
     assert "no router has a `rate-limit` at an interface `Fa0/0`" in refused.err

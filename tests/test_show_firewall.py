@@ -62,10 +62,11 @@ def test_genie_reads_counters_and_policers(perhop: Command, router: Path) -> Non
     edge, exit_ = document["routers"][0]["interfaces"]
     parsed = genie_parser.parse(text.out, "junos/show_firewall.py", "ShowFirewall")
     found = parsed["firewall-information"]["filter-information"]
-    assert [one["filter-name"] for one in found] == ["edge", "exit-ge-0/0/1.0-o"]
-    for one, ours in zip(found, (edge, exit_), strict=True):
+    assert [parsed_filter["filter-name"] for parsed_filter in found] == ["edge", "exit-ge-0/0/1.0-o"]
+    for parsed_filter, ours in zip(found, (edge, exit_), strict=True):
         counted = [
-            (row["counter-name"], int(row["byte-count"]), int(row["packet-count"])) for row in one["counter"]
+            (row["counter-name"], int(row["byte-count"]), int(row["packet-count"]))
+            for row in parsed_filter["counter"]
         ]
         assert counted == rows(ours, "counters")
     policer = found[0]["policer"]
@@ -98,7 +99,7 @@ def test_genie_reads_the_queues_of_an_interface(perhop: Command, router: Path) -
             "forwarding-class-name": ", ".join(queue["classes"]),
             "queue-counters-queued-packets": str(queue["queued"]["packets"]),
             "queue-counters-trans-packets": str(queue["transmitted"]["packets"]),
-            "queue-counters-total-drop-packets": str(sum(queue[one]["packets"] for one in dropped)),
+            "queue-counters-total-drop-packets": str(sum(queue[counter]["packets"] for counter in dropped)),
         }
         for queue in node["queues"]
     ]

@@ -71,7 +71,7 @@ def test_genie_reads_the_queues_of_a_run(perhop: Command, router: Path) -> None:
     text = perhop("show", "interfaces", "queue", router, "ge-0/0/1", *SHORT)
     assert text.code == 0, text.err
     document = perhop("show", "interfaces", "queue", router, "ge-0/0/1", *SHORT, "--json").json()
-    [[node]] = [port["nodes"] for one in document["routers"] for port in one["interfaces"]]
+    [[node]] = [port["nodes"] for device in document["routers"] for port in device["interfaces"]]
     parsed = genie_parser.parse(text.out, "junos/show_interface.py", "ShowInterfacesQueue")
     physical = parsed["interface-information"]["physical-interface"]
     assert (physical["name"], physical["oper-status"]) == ("ge-0/0/1", "Up")
@@ -173,7 +173,7 @@ def test_the_output_is_compared_with_a_run_under_its_load(
     assert ended.code == 0, ended.err
     found = ended.json()
     assert found["missing"] == []
-    [policy] = [one for one in found["policies"] if one["interface"] == "ge-0/0/1"]
+    [policy] = [policy for policy in found["policies"] if policy["interface"] == "ge-0/0/1"]
     assert (policy["policy"], policy["only_router"], policy["only_simulated"]) == ("queues", [], [])
     rows = {(row["class"], row["quantity"]): row for row in policy["rows"]}
     for name in ("best-effort", "expedited-forwarding", "network-control"):

@@ -52,11 +52,11 @@ def test_drops_have_their_columns(perhop: Command, switch: Path) -> None:
     shown = perhop(*COMMAND, "stats", "interface", switch, "gi1/0/1", *BURST, "--json")
     assert shown.code == 0, shown.err
     [router] = json.loads(shown.out)["routers"]
-    queues = {one["class"]: one for one in router["interfaces"][0]["queues"]}
+    queues = {queue["class"]: queue for queue in router["interfaces"][0]["queues"]}
     run = json.loads(
         perhop("run", switch, "--interface", "gi1/0/1", *BURST, "--replications", "1", "--json").out
     )
-    lost = {one["class"]: one["dropped_packets"]["mean"] for one in run["classes"]}
+    lost = {row["class"]: row["dropped_packets"]["mean"] for row in run["classes"]}
     assert lost["VOICE"] > 0 and lost["BULK"] > 0
     for name, queue in queues.items():
         dropped = queue["dropped_bytes"]
@@ -75,10 +75,10 @@ def test_the_counters_read_back(perhop: Command, switch: Path) -> None:
     read = json.loads(_core.read_show(shown.out))
     assert read["commands"] == [" ".join([*COMMAND[1:], "stats", "interface"])]
     [port] = read["policies"]
-    assert [one["path"] for one in port["classes"]] == [[f"queue {number}"] for number in range(8)]
-    voice, bulk, rest = (one["numbers"] for one in port["classes"][:3])
-    for one in (voice, bulk, rest):
-        assert one["bytes"] == one["sent_bytes"] + one["dropped_bytes"] == FRAMES * FRAME
+    assert [row["path"] for row in port["classes"]] == [[f"queue {number}"] for number in range(8)]
+    voice, bulk, rest = (row["numbers"] for row in port["classes"][:3])
+    for numbers in (voice, bulk, rest):
+        assert numbers["bytes"] == numbers["sent_bytes"] + numbers["dropped_bytes"] == FRAMES * FRAME
     assert voice["dropped_th2_bytes"] % FRAME == 0 and voice["dropped_th2_bytes"] > 0
     assert bulk["enqueued_th2_bytes"] == bulk["sent_bytes"]
     assert port["classes"][3]["numbers"]["bytes"] == 0
@@ -107,7 +107,7 @@ def test_the_memory_of_a_port_reads_back(perhop: Command, switch: Path) -> None:
     assert shown.code == 0, shown.err
     assert shown.out in perhop("buffers", switch, "--interface", "gi1/0/1", "--printed").out
     [port] = memory_in_text(shown.out)["ports"]
-    parts = [(one["hard"], one["soft"]) for one in port["queues"]]
+    parts = [(queue["hard"], queue["soft"]) for queue in port["queues"]]
     assert parts == [(30, 0), (0, 60), (0, 840)]
     every = perhop(*COMMAND, "config", "interface", switch)
     assert every.out.count("DTS  Hardmax") == 2

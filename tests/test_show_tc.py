@@ -39,17 +39,17 @@ def test_the_counters_match_the_run(perhop: Command) -> None:
     assert device["profile"] == "linux"
     [port] = device["interfaces"]
     assert port["name"] == "eth1"
-    tbf, prio, *bands = [one["counters"] for one in port["objects"]]
-    assert tbf["sent_packets"] == prio["sent_packets"] == sum(one["sent_packets"] for one in bands) > 0
-    assert tbf["queue_drops"] == sum(one["queue_drops"] for one in bands)
+    tbf, prio, *bands = [discipline["counters"] for discipline in port["objects"]]
+    assert tbf["sent_packets"] == prio["sent_packets"] == sum(band["sent_packets"] for band in bands) > 0
+    assert tbf["queue_drops"] == sum(band["queue_drops"] for band in bands)
     assert "overlimits" not in tbf, "perhop does not count an empty bucket"
     # 1.9 Mb/s for four seconds.
     assert tbf["sent_bytes"] * 8 / 4 < 1.9e6 * 1.02
     classes = perhop("show", "class", UPLINK, "eth1", *SHORT, "--json").json()
-    found = {one["class"]: one for one in classes["routers"][0]["interfaces"][0]["objects"]}
+    found = {row["class"]: row for row in classes["routers"][0]["interfaces"][0]["objects"]}
     assert "counters" not in found["1:1"], "tbf counts nothing by class"
     assert [found[f"10:{band}"]["counters"]["sent_packets"] for band in (1, 2, 3)] == [
-        one["sent_packets"] for one in bands
+        band["sent_packets"] for band in bands
     ]
 
 
@@ -74,7 +74,9 @@ def test_linux_is_compared_with_a_run(perhop: Command, tmp_path: Path) -> None:
             text += perhop("show", "class", UPLINK, "eth1", *SHORT).out
         (tmp_path / f"{name}.txt").write_text(text)
         same = perhop("compare", "--router", f"{name}.txt", UPLINK, *SHORT, *BUSY, "--json").json()
-        differing = [row for one in same["policies"] for row in one["rows"] if row["verdict"] == "differs"]
+        differing = [
+            row for policy in same["policies"] for row in policy["rows"] if row["verdict"] == "differs"
+        ]
         assert same["missing"] == differing == [], name
         assert same["figures"]["agrees"] >= 9
     text = (tmp_path / "qdisc.txt").read_text()
@@ -115,4 +117,4 @@ def _objects(text: str) -> set[str]:
     lines = [line for line in text.splitlines() if not line.startswith("#")]
     text = OF_THE_KERNEL.sub("", "\n".join(lines) + "\n")
     text = COUNTERS.sub(lambda found: re.sub(r"\d+", "N", found[0]), text)
-    return {one.strip() for one in re.split(r"\n(?=qdisc |class )", text)}
+    return {section.strip() for section in re.split(r"\n(?=qdisc |class )", text)}
