@@ -96,7 +96,9 @@ def test_pictures_and_reports_of_tests_are_xml(tmp_path: Path, perhop: Command) 
     for name in ("r.svg", "report.xml"):
         # Expat refuses characters that XML 1.0 forbids; a search of the text would not notice them.
         found = "".join(ET.parse(tmp_path / name).getroot().itertext())
-        attributes = [value for one in ET.parse(tmp_path / name).iter() for value in one.attrib.values()]
+        attributes = [
+            value for element in ET.parse(tmp_path / name).iter() for value in element.attrib.values()
+        ]
         text = "\n".join([found, *attributes])
         assert "error::a\ufffdb" in text, name
         assert not re.search(r"^\s*::error::", text, re.MULTILINE), name
@@ -155,7 +157,7 @@ def test_check_accepts_runnable_files(number: int, tmp_path: Path) -> None:
     short = {"duration": "10ms", "measure.warmup": "0s"}
     refused = _error_of(lambda: Scenario.load(file, short).run(threads=1))
     found = check_file(file)
-    errors = [one.message for one in found.findings if one.severity == "error"]
+    errors = [finding.message for finding in found.findings if finding.severity == "error"]
     assert not refused or errors, refused
     if refused and found.router is not None:
         assert any(message in refused for message in errors), (refused, errors)
@@ -237,7 +239,7 @@ def test_the_browser_is_started_without_the_token(monkeypatch: pytest.MonkeyPatc
 
     def open_page(address: str) -> bool:
         file = Path(address.removeprefix("file://"))
-        modes = [one.stat().st_mode & 0o777 for one in (file, file.parent)]
+        modes = [path.stat().st_mode & 0o777 for path in (file, file.parent)]
         opened.append((address, modes, file.read_text()))
         return True
 

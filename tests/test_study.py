@@ -130,7 +130,7 @@ def test_how_far_figures_are_from_published_ones(perhop: Command, study: Path) -
         "published_zero": 1,
         "zero_exactly": 1,
     }
-    assert [one.get("reading_error") for one in ended.json()["figures"]] == [None, None, None, None, 2, 2]
+    assert [row.get("reading_error") for row in ended.json()["figures"]] == [None, None, None, None, 2, 2]
     line = "| dropped percent | 5 | 14 % | 0 | 0 | 2 | 2 | 0 | 2 | 1 | 1 | 2 | 2 | 1 | 1 |"
     assert line in (study.parent / "out" / "slow" / "report.md").read_text().splitlines()
     assert "Errors: numbers of figures" in perhop("study", "run", study).out
@@ -167,9 +167,9 @@ def test_rows_that_differ_in_their_repetition_are_one_figure(perhop: Command, st
         definition.write_text("\n".join(lines))
         figures = perhop("study", "run", study, "--no-sensitivity", "--json").json()["figures"]
         [heavy] = [
-            one
-            for one in figures
-            if one["case"].get("load") == "heavy" and one["metric"] == "dropped_percent"
+            figure
+            for figure in figures
+            if figure["case"].get("load") == "heavy" and figure["metric"] == "dropped_percent"
         ]
         assert heavy["published"] == 51
         verdicts.append(heavy["verdict"])
@@ -214,7 +214,9 @@ set-in-table = { "1" = { "traffic.steady.source.cbr.rate" = "800kb/s" } }
 """
     )
     (assumption,) = perhop("study", "run", study, "--json").json()["assumptions"]
-    kept, undone = ([one["measured"] for one in tried["figures"][:2]] for tried in assumption["sensitivity"])
+    kept, undone = (
+        [figure["measured"] for figure in tried["figures"][:2]] for tried in assumption["sensitivity"]
+    )
     assert kept == [0, pytest.approx(50, abs=0.5)]
     assert undone == [0, 0]
 
@@ -238,13 +240,13 @@ def test_the_folder_and_its_bytes(perhop: Command, study: Path, tmp_path: Path) 
     for name, threads in [("one", "1"), ("two", "2")]:
         ended = perhop("study", "run", study, "-o", name, "--threads", threads, "--quiet")
         assert ended.code == 0, ended.err
-    one, two = (files_in(tmp_path / name) for name in ("one", "two"))
-    assert one == two
-    assert "slow/cases/00 light/classes.parquet" in one
-    lines = one["slow/report.md"].decode().splitlines()
+    first, second = (files_in(tmp_path / name) for name in ("one", "two"))
+    assert first == second
+    assert "slow/cases/00 light/classes.parquet" in first
+    lines = first["slow/report.md"].decode().splitlines()
     assert "| 1 | light | dropped percent | 0 | 0 ± 0 | % | agrees |" in lines
     assert "| link rate | 4 Mb/s | 0 | half differs |" in lines, "highlight and claim under the alternative"
-    report = json.loads(one["slow/study.json"])
+    report = json.loads(first["slow/study.json"])
     assert "seconds" not in report
     figures = pl.read_parquet(tmp_path / "one" / "slow" / "figures.parquet")
     assert figures["measured"].to_list() == [figure["measured"] for figure in report["figures"]]
@@ -289,7 +291,7 @@ def test_a_sweep_gives_the_curves_of_a_figure(perhop: Command, study: Path, tmp_
     shown = perhop("study", "run", study, "--only", "figure-1", "--no-sensitivity")
     assert "lost, %, by offered" in shown.out
     assert "lost at 4 points" in perhop("study", "show", study).out
-    for old, new, said in [
+    for old, new, message in [
         ('curves = ["lost"]\n', "", "figure-1 has neither published figures nor `curves`"),
         ('sweep = { capacity = "all", offered = ["4", "8"] }\n', "", "`ellipses` need a `sweep`"),
         ('offered = ["4", "8"]', 'offered = ["5"]', "has no 5"),
@@ -299,7 +301,7 @@ def test_a_sweep_gives_the_curves_of_a_figure(perhop: Command, study: Path, tmp_
         definition.write_text(STUDY.replace("[[tables]]", SWEEP.replace(old, new) + "[[tables]]", 1))
         refused = perhop("study", "run", study)
         assert refused.code == 2
-        assert said in refused.err
+        assert message in refused.err
 
 
 def test_several_studies_are_one_document(perhop: Command, study: Path) -> None:

@@ -29,9 +29,9 @@ SECONDS, PACKET_BITS = 100.1, 576 * 8
 def figures(report: dict[str, Any], table: str) -> dict[tuple[str, str, str], dict[str, Any]]:
     """Return the figures of a table by UDP rate, CIR and metric."""
     return {
-        (one["case"]["udp_rate"], one["case"]["cir"], one["metric"]): one
-        for one in report["figures"]
-        if one["table"] == table
+        (figure["case"]["udp_rate"], figure["case"]["cir"], figure["metric"]): figure
+        for figure in report["figures"]
+        if figure["table"] == table
     }
 
 
@@ -43,16 +43,16 @@ def test_rows_without_precedence(perhop: Command) -> None:
     ).json()
     verdicts = {claim["id"]: claim["verdict"] for claim in report["claims"]}
     assert verdicts == dict.fromkeys(CLAIMS, "not-comparable") | {"drop-precedence.none-starves": "agrees"}
-    two, three = figures(report, "2:none"), figures(report, "3:none")
+    table_2, three = figures(report, "2:none"), figures(report, "3:none")
     # Two tables print the same experiment.
-    assert {key: one["measured"] for key, one in two.items()} == {
-        key: one["measured"] for key, one in three.items()
+    assert {key: figure["measured"] for key, figure in table_2.items()} == {
+        key: figure["measured"] for key, figure in three.items()
     }
     # Every TCP flow delivers a packet before the queue is full.
-    assert two["1.28 Mb/s", "none", "tcp_min"]["measured"] >= PACKET_BITS / SECONDS / 1000 - 1e-9
-    assert two["128 kb/s", "none", "tcp_min"]["verdict"] == "not-comparable"
+    assert table_2["1.28 Mb/s", "none", "tcp_min"]["measured"] >= PACKET_BITS / SECONDS / 1000 - 1e-9
+    assert table_2["128 kb/s", "none", "tcp_min"]["verdict"] == "not-comparable"
     for key in (("1.28 Mb/s", "none", "fairness"), ("128 kb/s", "none", "tcp_mean")):
-        assert two[key]["verdict"] == "agrees", two[key]
+        assert table_2[key]["verdict"] == "agrees", table_2[key]
 
 
 @pytest.mark.touched
@@ -63,8 +63,8 @@ def test_with_two_precedences_the_markers_are_equal(perhop: Command) -> None:
     ).json()
     tcm, rbm = figures(report, "2:2dp"), figures(report, "3:2dp")
     assert len(tcm) == 24
-    assert {key: one["measured"] for key, one in tcm.items()} == {
-        key: one["measured"] for key, one in rbm.items()
+    assert {key: figure["measured"] for key, figure in tcm.items()} == {
+        key: figure["measured"] for key, figure in rbm.items()
     }
 
 
@@ -87,12 +87,12 @@ def test_the_published_results(perhop: Command, tmp_path: Path) -> None:
 
     with (STUDY / "reference" / "tables.csv").open() as lines:
         published = [float(row["value"]) for row in csv.DictReader(lines)]
-    assert sorted(one["published"] for one in report["figures"]) == sorted(published)
-    for one in report["figures"]:
-        assert one["replications"] == 10
-        if one["metric"] in ("tcp_mean", "udp_max", "udp_min", "fairness"):
-            assert one["verdict"] == ("differs" if row_of(one) == DIFFERS else "agrees"), one
-            assert one["measured"] == pytest.approx(one["published"], rel=0.1), one
+    assert sorted(figure["published"] for figure in report["figures"]) == sorted(published)
+    for figure in report["figures"]:
+        assert figure["replications"] == 10
+        if figure["metric"] in ("tcp_mean", "udp_max", "udp_min", "fairness"):
+            assert figure["verdict"] == ("differs" if row_of(figure) == DIFFERS else "agrees"), figure
+            assert figure["measured"] == pytest.approx(figure["published"], rel=0.1), figure
 
     readme = (STUDY / "README.md").read_text(encoding="utf-8").splitlines()
     quoted = tmp_path / "results" / "drop-precedence" / "report.md"

@@ -151,9 +151,9 @@ def test_the_ratio_of_rfc_2598(perhop: Command) -> None:
     )
     assert ended.code == 0, ended.err
     figures = {
-        (one["case"].get("packet"), one["case"].get("ratio")): one["measured"]
-        for one in ended.json()["figures"]
-        if one["metric"] == "jitter_p90_percent"
+        (figure["case"].get("packet"), figure["case"].get("ratio")): figure["measured"]
+        for figure in ended.json()["figures"]
+        if figure["metric"] == "jitter_p90_percent"
     }
     for packet in ("1500", "160"):
         knee = figures[packet, "1.50"]

@@ -90,11 +90,11 @@ def study(tmp_path: Path) -> Path:
 def test_ellipses_are_saved_plotted_and_reported(perhop: Command, study: Path, tmp_path: Path) -> None:
     ended = perhop("study", "run", study, "--no-sensitivity", "--json", "-o", "results")
     assert ended.code == 0, ended.err
-    one = ended.json()["ellipses"]
-    assert one[0]["case"] == {"rate": "1"}
-    assert one[0]["samples"] == 2
-    assert one[0]["center"] == pytest.approx([10.0, 3.0])
-    assert len(one) == 1, "a single sample has no ellipse"
+    ellipses = ended.json()["ellipses"]
+    assert ellipses[0]["case"] == {"rate": "1"}
+    assert ellipses[0]["samples"] == 2
+    assert ellipses[0]["center"] == pytest.approx([10.0, 3.0])
+    assert len(ellipses) == 1, "a single sample has no ellipse"
     drawn = perhop("plot", "ellipse", "results/slow", "-o", "ellipses.html")
     assert drawn.code == 0, drawn.err
     assert "queueing delay" in (tmp_path / "ellipses.html").read_text().lower()

@@ -13,11 +13,11 @@ def test_a_single_queue_with_rfc_3168_marks(perhop: Command) -> None:
     arguments = ("--only", "s6", "--no-sensitivity", "--replications", "1", "--json")
     ended = perhop("study", "run", "l4s-tests", *arguments)
     assert ended.code in (0, 4), ended.err
-    shares = [one for one in ended.json()["figures"] if one["metric"] == "first_percent"]
+    shares = [figure for figure in ended.json()["figures"] if figure["metric"] == "first_percent"]
     assert len(shares) == 16
     # With PIE, Reno with ECN has one or two points more, by chance up to 5 points.
-    missed = [one["case"] for one in shares if one["verdict"] != "agrees"]
-    assert [(one["queue"], one["second"]) for one in missed] in ([], [("pie", "reno-ecn")]), missed
+    missed = [figure["case"] for figure in shares if figure["verdict"] != "agrees"]
+    assert [(case["queue"], case["second"]) for case in missed] in ([], [("pie", "reno-ecn")]), missed
 
 
 def test_every_table_of_scenario_1_exists(perhop: Command) -> None:

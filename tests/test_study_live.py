@@ -20,16 +20,16 @@ def test_cases_match_the_study_and_are_short(id: str, cases: int) -> None:
     study = find(id)
     found = live_cases(study)
     assert len(found) == cases
-    for one in found:
-        scenario = one.scenario(study).check()
+    for live_case in found:
+        scenario = live_case.scenario(study).check()
         assert float(scenario["duration"].removesuffix("s")) <= LONGEST_S
-        assert one.why
+        assert live_case.why
 
 
 def test_changes_of_a_case_are_next_to_the_values_of_the_study() -> None:
     study = find("mred-af")
-    (one,) = live_cases(study, ["bulk overlapped wred"])
-    scenario = one.scenario(study)
+    (live_case,) = live_cases(study, ["bulk overlapped wred"])
+    scenario = live_case.scenario(study)
     buffer = scenario["policies"]["core"]["queueing"]["classes"][0]["buffer"]["mred"]
     assert buffer["averages"] == "single"
     assert scenario["traffic"][0]["source"]["request-response"]["tcp"]["profile"] == "linux-modern"
@@ -37,7 +37,10 @@ def test_changes_of_a_case_are_next_to_the_values_of_the_study() -> None:
 
 def test_cases_are_chosen_by_pattern() -> None:
     study = find("mred-af")
-    assert [one.case.name for one in live_cases(study, ["over*"])] == ["overlapped rio-c", "overlapped wred"]
+    assert [live_case.case.name for live_case in live_cases(study, ["over*"])] == [
+        "overlapped rio-c",
+        "overlapped wred",
+    ]
     with pytest.raises(InvalidInputError, match="no live run that matches nothing"):
         live_cases(study, ["nothing"])
 

@@ -39,7 +39,9 @@ def test_one_table_with_its_sensitivity(perhop: Command) -> None:
     for assumption in report["assumptions"]:
         assert assumption["why"]
         assert all(tried["figures"] for tried in assumption["sensitivity"] or [])
-    spacing = next(one for one in report["assumptions"] if one["name"] == "spacing of random drops")
+    spacing = next(
+        assumption for assumption in report["assumptions"] if assumption["name"] == "spacing of random drops"
+    )
     assert [tried["value"] for tried in spacing["sensitivity"]] == [
         "each packet by itself (geometric)",
         "wait (ns-2)",
@@ -57,17 +59,21 @@ def test_the_claims_about_tcp_and_its_tables(perhop: Command) -> None:
         assert verdicts[claim] == "agrees", report["claims"]
     # RIO-C loses a few green packets where thresholds overlap: "no green packet" is met in part.
     assert verdicts["transactions-protected"] == "partly", report["claims"]
-    rates = [one for one in report["figures"] if one["metric"] not in ("packets_received", "packets_dropped")]
-    assert {one["verdict"] for one in rates} == {"agrees"}, rates
+    rates = [
+        figure
+        for figure in report["figures"]
+        if figure["metric"] not in ("packets_received", "packets_dropped")
+    ]
+    assert {figure["verdict"] for figure in rates} == {"agrees"}, rates
     # Seven packets a transaction: SYN-ACK, four of data, acknowledgment of the FIN, FIN; few are sent twice.
     arrived = next(
-        one["measured"]
-        for one in report["figures"]
-        if one["metric"] == "packets_received"
-        and one["case"] == {"scheme": "rio-c", "drop_precedence": "dp0"}
+        figure["measured"]
+        for figure in report["figures"]
+        if figure["metric"] == "packets_received"
+        and figure["case"] == {"scheme": "rio-c", "drop_precedence": "dp0"}
     )
     transactions = next(
-        one["measured"] for one in report["figures"] if one["metric"] == "transactions_per_flow"
+        figure["measured"] for figure in report["figures"] if figure["metric"] == "transactions_per_flow"
     )
     assert 6.8 < arrived / (40 * transactions) < 7.1
 
@@ -82,22 +88,24 @@ def test_the_published_results(perhop: Command, tmp_path: Path) -> None:
         claim: "partly" if claim in PARTLY else "agrees" for claim in CLAIMS
     }
 
-    measured = {(one["table"], one["metric"], *one["case"].values()): one for one in report["figures"]}
+    measured = {
+        (figure["table"], figure["metric"], *figure["case"].values()): figure for figure in report["figures"]
+    }
     published = {
         (row["table"], row["metric"], row["scheme"], row["drop_precedence"]): float(row["value"])
         for file in ("on-off.csv", "tcp.csv")
         for row in csv.DictReader((STUDY / "reference" / file).read_text(encoding="utf-8").splitlines())
     }
-    assert {key: one["published"] for key, one in measured.items()} == published
-    for (table, metric, *_), one in measured.items():
-        assert one["replications"] == 10
+    assert {key: figure["published"] for key, figure in measured.items()} == published
+    for (table, metric, *_), figure in measured.items():
+        assert figure["replications"] == 10
         if metric in ("packets_received", "packets_dropped"):
-            assert one["verdict"] == "not-comparable"
+            assert figure["verdict"] == "not-comparable"
             continue
-        assert one["verdict"] == "agrees", one
-        near = metric == "dropped_percent" and abs(one["measured"] - one["published"]) <= 1
+        assert figure["verdict"] == "agrees", figure
+        near = metric == "dropped_percent" and abs(figure["measured"] - figure["published"]) <= 1
         factor = 1.5 if metric == "dropped_percent" else 1.25
-        assert near or 1 / factor <= one["measured"] / one["published"] <= factor, (table, one)
+        assert near or 1 / factor <= figure["measured"] / figure["published"] <= factor, (table, figure)
 
     readme = (STUDY / "README.md").read_text(encoding="utf-8").splitlines()
     for line in (tmp_path / "results" / "mred-af" / "report.md").read_text(encoding="utf-8").splitlines():
@@ -128,9 +136,9 @@ def test_the_data_of_figure_4_exist(perhop: Command, tmp_path: Path) -> None:
     assert {row["precedence"] for row in yellow} == {1}
     assert all(row["deciding_average"] == row["average"] for row in green)
     # Green's average is added to yellow's completely or not at all; both occur.
-    added = [two["deciding_average"] - two["average"] for two in yellow]
+    added = [row["deciding_average"] - row["average"] for row in yellow]
     assert all(
-        more == pytest.approx(one["average"], abs=1e-6) or more == 0
-        for more, one in zip(added, green, strict=True)
+        more == pytest.approx(row["average"], abs=1e-6) or more == 0
+        for more, row in zip(added, green, strict=True)
     )
     assert 0.2 < sum(more > 0 for more in added) / len(added) < 0.9

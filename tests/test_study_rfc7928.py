@@ -19,20 +19,20 @@ def test_congestion_that_does_not_vary(perhop: Command, tmp_path: Path) -> None:
     assert ended.code == 4, ended.err
     report = ended.json()
     measured = {
-        (one["case"]["aqm"], one["case"]["level"]): one["measured"]
-        for one in report["curves"]
-        if one["table"] == "8.2" and one["metric"] == "delay_ms"
+        (row["case"]["aqm"], row["case"]["level"]): row["measured"]
+        for row in report["curves"]
+        if row["table"] == "8.2" and row["metric"] == "delay_ms"
     }
     assert set(measured) == {(aqm, level) for aqm in AQMS for level in ("mild", "medium", "heavy")}
     # RFC 8033 §4 and RFC 9332 appendix A: the target is 15 ms.
     for aqm in ("pie", "dualpi2"):
         for level in ("mild", "medium", "heavy"):
             assert measured[aqm, level] == pytest.approx(15, rel=0.2)
-    ellipses = [one for one in report["ellipses"] if one["table"] == "8.2"]
+    ellipses = [ellipse for ellipse in report["ellipses"] if ellipse["table"] == "8.2"]
     assert len(ellipses) == 24
-    assert {one["samples"] for one in ellipses} == {120}
+    assert {ellipse["samples"] for ellipse in ellipses} == {120}
     # The buffer stores 83 packets of 1.2 ms.
-    assert max(one["center"][0] for one in ellipses) < 83 * 1.2
+    assert max(ellipse["center"][0] for ellipse in ellipses) < 83 * 1.2
     drawn = perhop("plot", "ellipse", "out/rfc7928", "-o", "ellipses.html")
     assert drawn.code == 0, drawn.err
     assert (tmp_path / "ellipses.html").is_file()

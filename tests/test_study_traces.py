@@ -98,15 +98,15 @@ def test_published_mean_windows_match_the_readings() -> None:
     """The curves are in one file, their means in another: they cannot contradict each other."""
     found = studies.find("linux-aqm")
     readings = tomllib.loads((ROOT / "studies/linux-aqm/reference/windows.toml").read_text())
-    cases = {one["id"]: one for one in readings["case"]}
-    rows = [one for one in found.published if one.table == "windows" and "mean" in one.metric]
+    cases = {case["id"]: case for case in readings["case"]}
+    rows = [row for row in found.published if row.table == "windows" and "mean" in row.metric]
     assert len(rows) == 16
-    for one in rows:
-        case = cases[f"{one.case['flows']}-r{one.case['rtt_ms']}"]
-        quantity, factor = ("window", 1.0) if one.unit == "segments" else ("smoothed_us", 1e-3)
+    for row in rows:
+        case = cases[f"{row.case['flows']}-r{row.case['rtt_ms']}"]
+        quantity, factor = ("window", 1.0) if row.unit == "segments" else ("smoothed_us", 1e-3)
         values = [factor * int(word) for word in case[quantity].split()]
         # Each 10 ms up to 3 s, of which each tenth counts, then each 100 ms.
         fine = round((3.0 - case["first_s"]) * 100)
         begin = round(-case["first_s"] * 100) % 10
         taken = [*values[begin:fine:10], *values[fine:]]
-        assert one.value == pytest.approx(sum(taken) / len(taken), rel=1e-5), one
+        assert row.value == pytest.approx(sum(taken) / len(taken), rel=1e-5), row

@@ -44,20 +44,26 @@ def needed() -> set[str]:
     project = PROJECT["project"]
     optional = [text for extra in sbom.EXTRAS for text in project["optional-dependencies"][extra]]
     sbom.python_packages(bom, [*project["dependencies"], *optional], sbom.ComponentScope.REQUIRED)
-    return {one.name for one in bom.components}
+    return {component.name for component in bom.components}
 
 
 def test_every_license_of_a_python_package_is_allowed() -> None:
     development = {*RULES["allow"], *RULES["allow-development"]}
     licenses = {name: license_of(name) or "(none)" for name in installed()}
-    refused = {name: said for name, said in licenses.items() if not is_allowed(said, development)}
+    refused = {
+        name: expression for name, expression in licenses.items() if not is_allowed(expression, development)
+    }
     assert refused == {}
 
 
 def test_licenses_of_installed_packages_require_only_a_notice() -> None:
     licenses = {name: license_of(name) or "(none)" for name in needed()}
     assert len(licenses) > 20
-    assert {name: said for name, said in licenses.items() if not is_allowed(said, RULES["allow"])} == {}
+    assert {
+        name: expression
+        for name, expression in licenses.items()
+        if not is_allowed(expression, RULES["allow"])
+    } == {}
 
 
 def test_every_rule_of_licenses_is_needed() -> None:
@@ -99,9 +105,9 @@ def test_third_party_files_match_their_pins(file: dict[str, Any]) -> None:
     data = (ROOT / file["path"]).read_bytes()
     assert sha256(data).hexdigest() == file["sha256"]
     assert f'version="{file["version"]}"'.encode() in data
-    for one in [file, *file["parts"]]:
-        assert is_allowed(one["license"], RULES["allow"])
-        if notice := one.get("license-file"):
+    for part in [file, *file["parts"]]:
+        assert is_allowed(part["license"], RULES["allow"])
+        if notice := part.get("license-file"):
             assert "copyright" in (ROOT / notice).read_text().lower()
     kind, _, digest = file["integrity"].partition("-")
     assert (kind, len(b64decode(digest))) == ("sha512", 64)

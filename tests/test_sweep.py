@@ -95,8 +95,8 @@ def test_names_are_side_by_side(scenario: Path, tmp_path: Path) -> None:
 
 def test_a_seed_can_be_swept(scenario: Path) -> None:
     found = perhop.sweep(scenario, {"seed": [1, 2], "duration": "2s"}).classes
-    one, other = (found.filter(pl.col("seed") == seed)["throughput_bps"].to_list() for seed in (1, 2))
-    assert one != other
+    throughputs, other = (found.filter(pl.col("seed") == seed)["throughput_bps"].to_list() for seed in (1, 2))
+    assert throughputs != other
 
 
 def test_a_saved_sweep_is_read_back(swept: perhop.Sweep, tmp_path: Path) -> None:
@@ -168,12 +168,12 @@ def test_a_long_parameter_path_leaves_room_for_figures(perhop: Command, scenario
 
 
 def test_the_duration_of_a_sweep(perhop: Command, scenario: Path) -> None:
-    one, other = (
+    swept, other = (
         perhop("sweep", scenario, "--set", f"{RATE}=1Mb/s,2Mb/s", *length, "--json").json()
         for length in (["--duration", "2s"], ["--set", "duration=2s"])
     )
-    assert one == other
-    assert one["parameters"] == [RATE]
+    assert swept == other
+    assert swept["parameters"] == [RATE]
 
 
 def test_a_sweep_of_a_router_reports_what_it_inferred(perhop: Command, tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ def test_a_sweep_of_a_router_reports_what_it_inferred(perhop: Command, tmp_path:
 
 
 def test_invalid_sweeps_are_refused_before_anything_runs(perhop: Command, scenario: Path) -> None:
-    for values, said in [
+    for values, message in [
         ((f"{RATE}=1Mb/s",), "no parameter has several values"),
         ((f"{RATE}=1Mb/s,2Zb/s",), "2Zb/s"),
         ((f"{RATE}=1Mb/s,,2Mb/s",), "contains an empty value"),
@@ -194,7 +194,7 @@ def test_invalid_sweeps_are_refused_before_anything_runs(perhop: Command, scenar
     ]:
         ended = perhop("sweep", scenario, "--set", *values)
         assert (ended.code, ended.out) == (2, ""), values
-        assert said in ended.err
+        assert message in ended.err
 
 
 def test_commas_within_a_value() -> None:
@@ -212,7 +212,7 @@ def test_the_command_draws_the_requested_plots(perhop: Command, scenario: Path, 
     line += ["--duration", "2s", "-q", "-o", "out"]
     asked = ["delay_p99", "heat-map:loss=heat.svg", "parallel:share=parallel.html"]
     asked += ["pareto:steady.delay_p99,random.throughput=front.png"]
-    ended = perhop(*line, *(word for one in asked for word in ("--plot", one)), "--series", offered)
+    ended = perhop(*line, *(word for plot in asked for word in ("--plot", plot)), "--series", offered)
     assert ended.code == 0, ended.err
     for name in ("delay_p99.svg", "heat.svg", "parallel.html", "front.png"):
         # If there are several charts, each class has a file.
@@ -223,7 +223,7 @@ def test_the_command_draws_the_requested_plots(perhop: Command, scenario: Path, 
     # One metric of two classes.
     plotted = perhop("plot", "pareto:steady.loss,random.loss", "out", "-o", "losses.svg")
     assert plotted.code == 0, plotted.err
-    for wrong, said in [
+    for wrong, message in [
         (["--plot", "delay_p98"], "there is no metric"),
         (["--plot", "pie:loss"], "there is no plot `pie`"),
         (["--plot", "pareto:loss"], "needs two metrics"),
@@ -231,7 +231,7 @@ def test_the_command_draws_the_requested_plots(perhop: Command, scenario: Path, 
     ]:
         refused = perhop(*line[:-2], *wrong)
         assert refused.code == 2, wrong
-        assert said in refused.err
+        assert message in refused.err
 
 
 def test_a_heat_map_of_one_parameter_is_refused(perhop: Command, scenario: Path, tmp_path: Path) -> None:
@@ -243,21 +243,21 @@ def test_a_heat_map_of_one_parameter_is_refused(perhop: Command, scenario: Path,
 
 def test_the_report_maps_two_parameters_of_three(perhop: Command, scenario: Path, tmp_path: Path) -> None:
     offered = ["--set", "traffic.steady.source.cbr.rate=400kb/s,800kb/s"]
-    two = ["sweep", scenario, "--set", f"{RATE}=1Mb/s,2Mb/s,4Mb/s", *offered, "--duration", "2s", "-q"]
-    assert perhop(*two, "-o", "two").code == 0
+    arguments = ["sweep", scenario, "--set", f"{RATE}=1Mb/s,2Mb/s,4Mb/s", *offered, "--duration", "2s", "-q"]
+    assert perhop(*arguments, "-o", "two").code == 0
     charts = Swept(tmp_path / "two").charts
-    maps = [one for one in charts if one.kind == "heat-map"]
-    titles = [one.title.split(" over ")[0] for one in maps]
+    maps = [chart for chart in charts if chart.kind == "heat-map"]
+    titles = [chart.title.split(" over ")[0] for chart in maps]
     delay = "Delay p99 of"
     assert titles == ["Dropped of steady", "Dropped of random", f"{delay} steady", f"{delay} random"]
-    assert all(len(one.marks[0].values) == 6 for one in maps)
-    assert [one.kind for one in charts if one not in maps] == ["share"] * 5
-    assert perhop(*two, "--set", "seed=1,2", "-o", "three").code == 0
-    assert {one.kind for one in Swept(tmp_path / "three").charts} == {"parallel"}
+    assert all(len(chart.marks[0].values) == 6 for chart in maps)
+    assert [chart.kind for chart in charts if chart not in maps] == ["share"] * 5
+    assert perhop(*arguments, "--set", "seed=1,2", "-o", "three").code == 0
+    assert {chart.kind for chart in Swept(tmp_path / "three").charts} == {"parallel"}
     assert "Dropped of steady over" in page([tmp_path / "two"])
     # Randomly drawn points are not cells of a grid.
     drawn = [
-        *two[:2],
+        *arguments[:2],
         "--set",
         f"{RATE}=1Mb/s:4Mb/s",
         "--set",
@@ -265,7 +265,7 @@ def test_the_report_maps_two_parameters_of_three(perhop: Command, scenario: Path
     ]
     drawn += ["--sample", "8", "--duration", "2s", "-q", "-o", "drawn"]
     assert perhop(*drawn).code == 0
-    assert "heat-map" not in {one.kind for one in Swept(tmp_path / "drawn").charts}
+    assert "heat-map" not in {chart.kind for chart in Swept(tmp_path / "drawn").charts}
 
 
 def test_a_range_has_the_unit_of_its_last_number(perhop: Command) -> None:
@@ -284,5 +284,5 @@ def test_a_range_has_the_unit_of_its_last_number(perhop: Command) -> None:
         *("--replications", "1", "--plot", "loss=loss.svg", "--json"),
     )
     assert swept.code == 0, swept.err
-    points = [one["set"][path] for one in swept.json()["points"]]
+    points = [point["set"][path] for point in swept.json()["points"]]
     assert points == ["5 packets", "13 packets", "21 packets", "29 packets"]

@@ -34,7 +34,7 @@ class Dying(Embedded):
     """An engine that fails after some points, like an engine on a machine that fails."""
 
     def simulate(self, task: Task, points: Iterator[Assignment]) -> Iterator[Finished]:  # type: ignore[override]
-        few = (one for _, one in zip(range(5), points, strict=False))
+        few = (point for _, point in zip(range(5), points, strict=False))
         yield from super().simulate(task, few)
         raise OSError("the machine is gone")
 
@@ -66,7 +66,9 @@ def test_the_folder_is_the_same_for_every_engine(scenario: Path, whole: Sweep, t
     seen: list[Advance] = []
     library.sweep(scenario, VALUES, replications=2, output=tmp_path / "again", progress=seen.append)
     assert seen[-1].done == POINTS_OF_IT
-    assert sum(one.new[POINTS].height for one in seen if one.new) == POINTS_OF_IT - 5, "none is repeated"
+    assert sum(progress.new[POINTS].height for progress in seen if progress.new) == POINTS_OF_IT - 5, (
+        "none is repeated"
+    )
     assert files_in(tmp_path / "again") == files_in(tmp_path / "saved")
 
 
@@ -240,9 +242,9 @@ def test_an_interrupted_sweep_shows_how_to_continue(scenario: Path, tmp_path: Pa
         while not list(tmp_path.glob("out/points/*.parquet")) and time.monotonic() < until:
             time.sleep(0.02)
         running.send_signal(signal.SIGINT)
-        _, said = running.communicate(timeout=60)
+        _, output = running.communicate(timeout=60)
     assert running.returncode == 3
-    assert "of 5,000 points: the same command continues from there" in said
+    assert "of 5,000 points: the same command continues from there" in output
     assert Sweep.load(tmp_path / "out").points.height > 0
 
 

@@ -68,7 +68,9 @@ def plain(half: float | None = 0.1) -> pl.DataFrame:
 
 def crossed() -> pl.DataFrame:
     names = ("links.1.rate", "policy", "burst")
-    return rows([dict(zip(names, one, strict=True)) for one in product(RATES, POLICIES, BURSTS)])
+    return rows(
+        [dict(zip(names, combination, strict=True)) for combination in product(RATES, POLICIES, BURSTS)]
+    )
 
 
 def test_a_line_for_each_class_in_a_suitable_unit() -> None:
@@ -106,8 +108,8 @@ def test_parameters_have_short_distinct_names() -> None:
         "duration",
     ]
     assert short_names(["links.1.rate"]) == {"links.1.rate": "rate"}
-    two = plain().with_columns(pl.col("links.1.rate").alias("links.0.rate"))
-    (chart,) = against(two.filter(pl.col("links.0.rate") == 1e6), "links.1.rate", "delay_p99", units=UNITS)
+    frame = plain().with_columns(pl.col("links.1.rate").alias("links.0.rate"))
+    (chart,) = against(frame.filter(pl.col("links.0.rate") == 1e6), "links.1.rate", "delay_p99", units=UNITS)
     assert chart.x.title == "links.1.rate (Mb/s)", "as the frame has two rates"
 
 
@@ -139,7 +141,7 @@ def test_series_are_colors_and_strokes_classes() -> None:
         f"Delay p99 against rate, burst = {burst}" for burst in ("1,000 bytes", "64,000 bytes")
     ]
     lines = [mark for mark in charts[1].marks if isinstance(mark, Line)]
-    assert [(one.name, one.color, one.stroke) for one in lines] == [
+    assert [(line.name, line.color, line.stroke) for line in lines] == [
         ("red, voice", "class0", "solid"),
         ("tail, voice", "class1", "solid"),
         ("red, bulk", "class0", "dashed"),
@@ -154,9 +156,9 @@ def test_text_has_a_category_axis() -> None:
     (chart,) = charts
     assert chart.x == Axis("policy", categories=("red", "tail"))
     points = [mark for mark in chart.marks if isinstance(mark, Points)]
-    assert [one.name for one in points] == ["1 Mb/s", "2 Mb/s", "4 Mb/s"]
-    assert [list(one.x) for one in points] == [[0, 1]] * 3
-    assert [list(one.y) for one in points] == [[0.5, 0.5], [1.5, 1.5], [3.5, 3.5]]
+    assert [mark.name for mark in points] == ["1 Mb/s", "2 Mb/s", "4 Mb/s"]
+    assert [list(mark.x) for mark in points] == [[0, 1]] * 3
+    assert [list(mark.y) for mark in points] == [[0.5, 0.5], [1.5, 1.5], [3.5, 3.5]]
 
 
 @pytest.mark.parametrize(
@@ -258,10 +260,10 @@ def test_before_and_after() -> None:
 
 def charts() -> list[Chart]:
     marked = crossed().with_columns(policy="<b>" + pl.col("policy"))
-    one = crossed().filter(pl.col("policy") == "red")
+    red = crossed().filter(pl.col("policy") == "red")
     return [
         *against(plain(), "links.1.rate", "delay_p99", log_x=True, log_y=True, units=UNITS),
-        heat_map(one, "links.1.rate", "burst", "delay_p99", "voice", units=UNITS),
+        heat_map(red, "links.1.rate", "burst", "delay_p99", "voice", units=UNITS),
         parallel(marked, "voice.delay_p99", units=UNITS),
         pareto(marked, ("voice.delay_p99", "large"), "bulk.throughput", units=UNITS),
     ]
@@ -275,7 +277,7 @@ def test_static_pictures(number: int, tmp_path: Path) -> None:
         chart.save(tmp_path / f"b.{suffix}")
         assert (tmp_path / f"a.{suffix}").read_bytes() == (tmp_path / f"b.{suffix}").read_bytes()
     tree = ElementTree.fromstring((tmp_path / "a.svg").read_text())
-    texts = [one.text for one in tree.iter("{http://www.w3.org/2000/svg}text")]
+    texts = [text.text for text in tree.iter("{http://www.w3.org/2000/svg}text")]
     expected = [
         ["0.2", "0.5", "1", "2", "5", "rate (Mb/s)"],
         ["0", "80", "Delay p99 (ms)", "64,000", "burst (bytes)"],

@@ -93,8 +93,8 @@ def test_common_random_numbers_make_differences_sharper(scenario: Path) -> None:
         for found in (common, own)
     )
     rows = common.classes.filter(pl.col("class") == "random")
-    one, other = (rows.filter(pl.col("point") == point)["delay_mean_s"].to_list() for point in (0, 1))
-    by_hand = confidence_95([b - a for a, b in zip(one, other, strict=True)])
+    delays, other = (rows.filter(pl.col("point") == point)["delay_mean_s"].to_list() for point in (0, 1))
+    by_hand = confidence_95([b - a for a, b in zip(delays, other, strict=True)])
     assert (sharp["mean"], sharp["low"], sharp["high"]) == pytest.approx(by_hand)
     assert sharp["high"] - sharp["low"] < (dull["high"] - dull["low"]) / 2
     assert own.scenario_of(0)["seed"] != own.scenario_of(1)["seed"]
@@ -172,9 +172,9 @@ def test_a_latin_hypercube_has_a_point_in_every_layer() -> None:
     pytest.importorskip("scipy")
     design = latin_hypercube({"x": ["0.0:10.0"], "y": ["log(1,1000)"], "z": ["red,green"]}, 20, 3)
     found = [design[number] for number in range(20)]
-    assert sorted(int(float(one["x"]) * 2) for one in found) == list(range(20))
-    assert sorted(one["z"] for one in found) == ["green"] * 10 + ["red"] * 10
-    assert [one == other for one, other in zip(found, _again(design), strict=True)] == [True] * 20
+    assert sorted(int(float(point["x"]) * 2) for point in found) == list(range(20))
+    assert sorted(point["z"] for point in found) == ["green"] * 10 + ["red"] * 10
+    assert [point == other for point, other in zip(found, _again(design), strict=True)] == [True] * 20
 
 
 def test_sobol_points_are_balanced_and_remain() -> None:
@@ -182,10 +182,10 @@ def test_sobol_points_are_balanced_and_remain() -> None:
     few, many = (sobol({"x": ["0.0:8.0"], "n": ["1:4"]}, count, 5) for count in (16, 64))
     assert [few[number] for number in range(16)] == [many[number] for number in range(16)]
     counts = [0] * 8
-    for one in _again(many):
-        counts[int(float(one["x"]))] += 1
+    for point in _again(many):
+        counts[int(float(point["x"]))] += 1
     assert counts == [8] * 8
-    whole = [one["n"] for one in _again(many)]
+    whole = [point["n"] for point in _again(many)]
     assert {number: whole.count(number) for number in "1234"} == dict.fromkeys("1234", 16)
     assert [many[0]] != [sobol({"x": ["0.0:8.0"], "n": ["1:4"]}, 64, 6)[0]]
 
@@ -207,7 +207,7 @@ def test_samples_and_tables_by_the_command(perhop: Command, scenario: Path, tmp_
     assert found.frame("ports").height > 6
     zipping = ["--set", "seed=1,2", "--set", f"{RATE}=1Mb/s,2Mb/s", "--zip", "--json", "--duration", "2s"]
     points = perhop("sweep", scenario, *zipping).json()["points"]
-    assert [one["set"] for one in points] == [
+    assert [point["set"] for point in points] == [
         {"seed": "1", RATE: "1Mb/s"},
         {"seed": "2", RATE: "2Mb/s"},
     ]

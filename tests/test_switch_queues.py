@@ -97,7 +97,7 @@ def run(perhop: Command, *arguments: object) -> dict[str, Any]:
 
 
 def means(document: dict[str, Any], column: str) -> dict[str, float]:
-    return {one["class"]: one[column]["mean"] for one in document["classes"] if column in one}
+    return {row["class"]: row[column]["mean"] for row in document["classes"] if column in row}
 
 
 def test_a_burst_loses_what_the_thresholds_say(perhop: Command, switch: Path) -> None:
@@ -108,7 +108,7 @@ def test_a_burst_loses_what_the_thresholds_say(perhop: Command, switch: Path) ->
     offered, dropped = means(found, "offered_packets"), means(found, "dropped_queue_full")
     assert set(offered) == {f"queue {number}" for number in (1, 2, 3, 4)}
     memory = memory_in_text(SWITCH, port_units=UNITS_OF_PORT)
-    [port] = [one for one in memory["ports"] if one["interface"] == "GigabitEthernet1/0/1"]
+    [port] = [port for port in memory["ports"] if port["interface"] == "GigabitEthernet1/0/1"]
     for queue in port["queues"]:
         # Queue 1 is shaped to a tenth of the rate.
         leaves = 1 / 100 if queue["number"] == 1 else 1 / 10
@@ -155,7 +155,7 @@ def test_queues_share_the_rate_by_their_weights(perhop: Command, switch: Path) -
         )
     )
     found = run(perhop, switch.with_name("load.yaml"))
-    rate = {one["class"]: one["throughput_bps"]["mean"] for one in found["classes"]}
+    rate = {row["class"]: row["throughput_bps"]["mean"] for row in found["classes"]}
     # Shapers count the Ethernet header, and results count IP bytes: 1500 of 1514 or 1518.
     assert rate["q1"] == pytest.approx(100e6 * 1500 / 1516, rel=0.02)
     total = sum(rate[name] for name in ("q2", "q3", "q4"))

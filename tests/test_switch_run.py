@@ -60,8 +60,8 @@ def switch(tmp_path: Path) -> Path:
 def leaves(queueing: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the classes with queues by their names."""
     found = {}
-    for one in queueing["classes"]:
-        found |= leaves(one["queueing"]) if one.get("queueing") else {one["name"]: one}
+    for queue in queueing["classes"]:
+        found |= leaves(queue["queueing"]) if queue.get("queueing") else {queue["name"]: queue}
     return found
 
 
@@ -69,9 +69,9 @@ def leaves(queueing: dict[str, Any]) -> dict[str, dict[str, Any]]:
 def test_the_limits_that_run_are_those_of_the_table(switch: Path, name: str) -> None:
     """The table of `perhop buffers` and the queues of a run have the same limits."""
     report = checked(SWITCH)
-    [port] = [one for one in report["router"]["ports"] if one["name"] == name]
+    [port] = [port for port in report["router"]["ports"] if port["name"] == name]
     memory = switch_memory(switch)
-    [own] = [one for one in memory["ports"] if one["interface"] == name]
+    [own] = [memory_port for memory_port in memory["ports"] if memory_port["interface"] == name]
     queueing = port["output"]["queueing"]
     fall = queueing["memory"]["port-fall"]
     assert (fall["start"], fall["end"]) == (own["soft_start"], own["soft_end"])
@@ -85,7 +85,7 @@ def test_the_limits_that_run_are_those_of_the_table(switch: Path, name: str) -> 
         assert shared["limit"] == queue["soft"]
         assert shared["port-minimum"] == queue["port_soft_min"]
         last = queue["thresholds"][-1]["units"]
-        by_table = [one["units"] for one in queue["thresholds"] if one["packets"]]
+        by_table = [threshold["units"] for threshold in queue["thresholds"] if threshold["packets"]]
         assert shared["thresholds"] == ([*by_table, last] if by_table else [last])
 
 
@@ -105,7 +105,7 @@ def run(perhop: Command, *arguments: object) -> dict[str, Any]:
 
 
 def means(document: dict[str, Any], column: str) -> dict[str, float]:
-    return {one["class"]: one[column]["mean"] for one in document["classes"] if column in one}
+    return {row["class"]: row[column]["mean"] for row in document["classes"] if column in row}
 
 
 @pytest.mark.parametrize("arrival", ["10Gb/s", "10Gb/s->1Gb/s", "2x5Gb/s", "5Gb/s → 1Gb/s"])
@@ -116,7 +116,7 @@ def test_a_burst_loses_what_the_table_says(perhop: Command, switch: Path, arriva
     offered, dropped = means(found, "offered_packets"), means(found, "dropped_queue_full")
     frames = senders * -(-size * 1000 // FRAME)
     assert offered == {"VOICE": frames, "BULK": frames, "PLAIN": frames, "class-default": frames}
-    [port] = [one for one in switch_memory(switch)["ports"] if one["interface"] == "GigabitEthernet1/0/1"]
+    [port] = [port for port in switch_memory(switch)["ports"] if port["interface"] == "GigabitEthernet1/0/1"]
     rate = 10 if "10" in arrival or senders == 2 else 5
     for queue in port["queues"]:
         # The first packet of BULK has af11, the last threshold. One frame leaves for every `rate` that

@@ -116,7 +116,7 @@ def test_force_moves_foreign_files_aside(
     tmp_path: Path, make: object, exchanges: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not exchanges:
-        monkeypatch.setattr(disk, "exchange", lambda one, other: False)
+        monkeypatch.setattr(disk, "exchange", lambda folder, other: False)
     make(tmp_path / "out")  # type: ignore[operator]
     (tmp_path / "out.old-1").mkdir()
     before = everything(tmp_path / "out")
@@ -172,10 +172,10 @@ def test_a_file_added_during_the_save_is_kept(tmp_path: Path, monkeypatch: pytes
     save(tmp_path / "out", "earlier")
     swap = disk.exchange
 
-    def late(one: Path, other: Path) -> bool:
+    def late(folder: Path, other: Path) -> bool:
         # The test runs the next call after the check of the folder.
         (other / "notes.txt").write_text("mine")
-        return swap(one, other)
+        return swap(folder, other)
 
     monkeypatch.setattr(disk, "exchange", late)
     with pytest.warns(disk.LeftoverWarning, match=r"is in `.*out\.old-1`"):
@@ -312,7 +312,7 @@ def test_a_read_only_disk_is_reported(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_a_folder_in_a_new_one_leaves_no_lock_there(tmp_path: Path) -> None:
     with whole_folder(tmp_path / "out", "run") as new, whole_folder(new / "captures", "captures") as inside:
-        assert {one.name for one in new.iterdir()} == {inside.name}
+        assert {path.name for path in new.iterdir()} == {inside.name}
         manifest.seal(inside, "captures", {})
     assert not lock_file(tmp_path / "out").exists()
 

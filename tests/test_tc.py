@@ -44,7 +44,7 @@ def test_errors_have_a_line_and_a_remedy(tmp_path: Path, perhop: Command) -> Non
     assert "did you mean `limit`?" in ended.out
     file.write_text("tc qdisc add dev eth0 root tbf rate 10mbps burst 15k limit 30k\n")
     (found,) = perhop("check", file, "--json").json()["files"]
-    assert [(one["rule"], one["line"], one["fixed"]) for one in found["findings"]] == [
+    assert [(finding["rule"], finding["line"], finding["fixed"]) for finding in found["findings"]] == [
         ("tc-rate-in-bytes", 1, "tc qdisc add dev eth0 root tbf rate 10mbit burst 15k limit 30k")
     ]
 
@@ -81,7 +81,9 @@ def test_json_of_tc_is_read_under_any_file_name(tmp_path: Path, perhop: Command,
     (found,) = ended.json()["files"]
     assert found["platform"]["profile"] == "linux"
     # Both faults are in one line; the message names their numbers.
-    assert [(one["line"], one["rule"]) for one in found["findings"]] == [(2, "tc-command-refused")]
+    assert [(finding["line"], finding["rule"]) for finding in found["findings"]] == [
+        (2, "tc-command-refused")
+    ]
     assert "did you mean `limit`?" in found["findings"][0]["message"]
     buffer = found["router"]["ports"][0]["output"]["queueing"]["classes"][0]["buffer"]
     assert (buffer["fq-codel"]["limit"], buffer["fq-codel"]["target"]) == ("600 packets", "4ms")
@@ -120,9 +122,9 @@ def test_json_of_this_machine_is_its_text(tmp_path: Path) -> None:
 def test_traffic_is_inferred_for_queueing_of_linux(perhop: Command) -> None:
     ended = perhop("run", SCRIPT, "--interface", "eth1", "--duration", "2s", "--json")
     assert ended.code == 0, ended.err
-    classes = {one["class"]: one for one in ended.json()["classes"]}
+    classes = {row["class"]: row for row in ended.json()["classes"]}
     assert {"10:1", "10:2", "10:3"} <= set(classes)
-    assert all(one["delivered_packets"]["mean"] > 0 for one in classes.values())
+    assert all(row["delivered_packets"]["mean"] > 0 for row in classes.values())
 
 
 def test_a_class_without_a_slope_of_link_sharing_leaves_the_rest(tmp_path: Path, perhop: Command) -> None:
@@ -156,7 +158,7 @@ def test_traffic_is_inferred_from_the_rest_of_service_curves(tmp_path: Path, per
     assert ended.code == 0, ended.err
     for load in ("1:11    4,486 kb/s  voice", "1:12  > 3,567 kb/s  bulk", "1:3   > 3,567 kb/s  best effort"):
         assert load in ended.err
-    obtained = {one["queue"]: one["obtained_bps"]["mean"] for one in ended.json()["rates"]}
+    obtained = {row["queue"]: row["obtained_bps"]["mean"] for row in ended.json()["rates"]}
     # The rate that HFSC shares includes the Ethernet headers; the obtained rate does not.
     assert 3.6e6 < obtained["1:1/1:11"] < 4e6
     assert 2.8e6 < obtained["1:1/1:12"] < 3e6
@@ -181,17 +183,17 @@ def test_policies_survive_a_conversion_through_tc(tmp_path: Path) -> None:
     """Converted commands are read back: the same shapers, policers and marks."""
     met = 0
     for file in WITH_POLICIES:
-        for one in read_source(file).attached:
-            if one.direction != "input" or not one.policy.get("conditioners"):
+        for attached in read_source(file).attached:
+            if attached.direction != "input" or not attached.policy.get("conditioners"):
                 continue
-            converted = convert.convert(file, to="tc", interface=one.interface)
+            converted = convert.convert(file, to="tc", interface=attached.interface)
             if converted.remarks:
                 continue
             report = checked(converted.text, "linux")
             assert report["counts"]["not-recognized"] == 0, converted.text
             assert not [found for found in report["diagnostics"] if found["severity"] == "error"]
             (port,) = report["router"]["ports"]
-            assert len(port["input"]["conditioners"]) >= len(one.policy["conditioners"])
+            assert len(port["input"]["conditioners"]) >= len(attached.policy["conditioners"])
             met += 1
     assert met > 5
 
@@ -199,7 +201,7 @@ def test_policies_survive_a_conversion_through_tc(tmp_path: Path) -> None:
 def test_commands_of_convert_are_read_whole() -> None:
     """perhop reads every option that it writes."""
     for file in WITH_POLICIES[:40]:
-        for interface in {one.interface for one in read_source(file).attached}:
+        for interface in {attached.interface for attached in read_source(file).attached}:
             text = convert.convert(file, to="tc", interface=interface).text
             report = checked(text, "linux")
             assert report["counts"]["not-recognized"] == 0, text
@@ -222,7 +224,7 @@ def test_tc_accepts_the_commands_that_perhop_accepts() -> None:
         if verdict is None:
             continue
         found = examined(command, "linux", detail="remarks")
-        report[command] = not any(one["severity"] == "error" for one in found["diagnostics"])
+        report[command] = not any(diagnostic["severity"] == "error" for diagnostic in found["diagnostics"])
     differ = {command: judged[command] for command, taken in report.items() if taken != judged[command]}
     assert differ == {}, json.dumps(differ, indent=1)
     assert len(report) > 300

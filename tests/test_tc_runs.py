@@ -26,11 +26,11 @@ def written(folder: Path, text: str, name: str = "uplink.tc") -> Path:
 
 
 def classes(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    return {one["class"]: one for one in document["classes"] if "(back)" not in one["class"]}
+    return {row["class"]: row for row in document["classes"] if "(back)" not in row["class"]}
 
 
-def megabits(one: dict[str, Any]) -> float:
-    return one["throughput_bps"]["mean"] / 1e6
+def megabits(row: dict[str, Any]) -> float:
+    return row["throughput_bps"]["mean"] / 1e6
 
 
 def test_children_send_their_rates_though_the_parent_has_less(tmp_path: Path, perhop: Command) -> None:
@@ -38,10 +38,10 @@ def test_children_send_their_rates_though_the_parent_has_less(tmp_path: Path, pe
     ended = perhop("run", file, "--duration", "5s", "--load", "overload", "--json")
     assert ASSUMED in ended.err
     # htb_dequeue: a class below its rate does not borrow from its parent.
-    assert [round(megabits(one), 1) for one in classes(ended.json()).values()] == [1.2, 1.2]
+    assert [round(megabits(row), 1) for row in classes(ended.json()).values()] == [1.2, 1.2]
     given = perhop("run", file, "--duration", "5s", "--rate", "2Mb/s", "--load", "overload", "--json")
     assert "is Ethernet of" not in given.err
-    assert [round(megabits(one), 1) for one in classes(given.json()).values()] == [1.0, 1.0]
+    assert [round(megabits(row), 1) for row in classes(given.json()).values()] == [1.0, 1.0]
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_a_policer_at_the_filter_of_a_class_is_run(tmp_path: Path, perhop: Comma
     assert rows[name]["dropped_policed"]["mean"] > 0
     assert megabits(rows[name]) < 0.6
     # One row for a class and its policer.
-    assert [one for one in rows if one.startswith("line")] == [name][: name.startswith("line")]
+    assert [label for label in rows if label.startswith("line")] == [name][: name.startswith("line")]
 
 
 def test_a_filter_that_drops_lets_nothing_through(tmp_path: Path, perhop: Command) -> None:
@@ -157,7 +157,7 @@ def test_classes_of_one_name_in_several_policies_are_distinguished(tmp_path: Pat
         "class,rate\nINET/class-default,1Mb/s\nSITE/class-default,500kb/s\nclass-default,3Mb/s\n"
     )
     loaded = perhop("run", file, "--duration", "2s", "--traffic", rates, "--json")
-    queues = {one["class"] for one in loaded.json()["classes"] if "(back)" not in one["class"]}
+    queues = {row["class"] for row in loaded.json()["classes"] if "(back)" not in row["class"]}
     assert queues == {"INET/class-default", "SITE/class-default", "class-default"}
 
 
@@ -168,7 +168,7 @@ def test_a_verdict_is_about_the_queue_of_its_own_class(tmp_path: Path, perhop: C
     rates = tmp_path / "rates.csv"
     rates.write_text("class,rate,kind\nSITE/class-default,60Mb/s,cbr\nclass-default,105Mb/s,cbr\n")
     document = perhop("run", file, "--duration", "2s", "--traffic", rates, "--json").json()
-    texts = {one["class"]: one["text"] for one in document["verdicts"]}
+    texts = {verdict["class"]: verdict["text"] for verdict in document["verdicts"]}
     promised = {row["queue"]: row["guaranteed_bps"] for row in document["rates"]}
     assert promised["class-default"] == 2e6
     # Another class-default has another guarantee.
@@ -264,7 +264,7 @@ def test_a_guarantee_counts_the_headers_that_the_policy_counts(tmp_path: Path, p
     )
     file = written(tmp_path, SIGNALING, "signaling.cfg")
     document = perhop("run", file, "--traffic", rates, "--json").json()
-    verdicts = {one["class"]: one for one in document["verdicts"]}
+    verdicts = {verdict["class"]: verdict for verdict in document["verdicts"]}
     (row,) = (row for row in document["rates"] if row["queue"] == "SIGNALING")
     # 100 of the 114 bytes that count are IP bytes.
     assert row["obtained_bps"]["mean"] < 0.95 * row["guaranteed_bps"]
@@ -279,7 +279,7 @@ def test_an_idle_port_has_no_holder(tmp_path: Path, perhop: Command) -> None:
     rates.write_text("class,rate,packet_bytes,kind\nSIGNALING,50kb/s,500,cbr\nclass-default,9Mb/s,1500,tcp\n")
     file = written(tmp_path, text, "signaling.cfg")
     document = perhop("run", file, "--traffic", rates, "--json").json()
-    (verdict,) = (one for one in document["verdicts"] if one["class"] == "class-default")
+    (verdict,) = (verdict for verdict in document["verdicts"] if verdict["class"] == "class-default")
     (row,) = (row for row in document["rates"] if row["queue"] == "class-default")
     assert verdict["loss_percent"] > 5
     assert row["obtained_bps"]["mean"] < 0.9 * row["guaranteed_bps"]

@@ -53,16 +53,16 @@ def _leaves(
 ) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any] | None]]:
     """Return the classes with a queue, each with the condition for its packets."""
     earlier: list[Any] = []
-    for one in queueing["classes"]:
-        own = (*around, *([one["match"]] if one.get("match") else []))
-        if one.get("queueing"):
-            yield from _leaves(one["queueing"], own, (*others, *earlier))
+    for queue in queueing["classes"]:
+        own = (*around, *([queue["match"]] if queue.get("match") else []))
+        if queue.get("queueing"):
+            yield from _leaves(queue["queueing"], own, (*others, *earlier))
         else:
             parts = [*own, *({"not": other} for other in (*others, *earlier))]
-            yield one, {"all": parts} if parts else None
-        if not one.get("match"):
+            yield queue, {"all": parts} if parts else None
+        if not queue.get("match"):
             return
-        earlier.append(one["match"])
+        earlier.append(queue["match"])
 
 
 def _names(commands: str) -> dict[str, str]:
@@ -71,15 +71,15 @@ def _names(commands: str) -> dict[str, str]:
     return {number: name for name, number in found}
 
 
-def _between(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    yield from _core.policy_differences(json.dumps(one), json.dumps(other))
+def _between(policy: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    yield from _core.policy_differences(json.dumps(policy), json.dumps(other))
 
 
-def _same(one: Any, other: Any) -> bool:
+def _same(condition: Any, other: Any) -> bool:
     """Whether two conditions match the same packets."""
     stages = (
         {"name": "all", "actions": ["transmit"], **({"match": match} if match else {})}
-        for match in (one, other)
+        for match in (condition, other)
     )
     return not list(_between(*({"conditioners": [stage]} for stage in stages)))
 
@@ -88,17 +88,17 @@ def _queue_of(leaf: Mapping[str, Any]) -> dict[str, Any]:
     return {key: leaf[key] for key in ("buffer", "fair-queueing") if leaf.get(key)}
 
 
-def _of_class(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+def _of_class(leaf_queue: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     """Return the differences between the queues of two classes."""
-    policies = ({"queueing": {"classes": [{"name": "leaf", **queue}]}} for queue in (one, other))
+    policies = ({"queueing": {"classes": [{"name": "leaf", **queue}]}} for queue in (leaf_queue, other))
     for path, *both in _between(*policies):
         yield path.removeprefix("queueing.classes[leaf]."), *both
 
 
-def _differences(one: Attached, commands: str) -> Iterator[tuple[str, str, str]]:
+def _differences(attached: Attached, commands: str) -> Iterator[tuple[str, str, str]]:
     (port,) = checked(commands, "linux")["router"]["ports"]
-    back = port["input" if one.direction == "input" else "output"]
-    sent: Any = one.policy
+    back = port["input" if attached.direction == "input" else "output"]
+    sent: Any = attached.policy
     for path, *both in _between(
         *({"conditioners": policy.get("conditioners", [])} for policy in (sent, back))
     ):
@@ -107,7 +107,10 @@ def _differences(one: Attached, commands: str) -> Iterator[tuple[str, str, str]]
         return
     names = _names(commands)
     left = {leaf["name"]: (leaf, match) for leaf, match in _leaves(sent["queueing"])}
-    right = {names.get(one[0]["name"], one[0]["name"]): one for one in _leaves(back["queueing"])}
+    right = {
+        names.get(leaf_and_match[0]["name"], leaf_and_match[0]["name"]): leaf_and_match
+        for leaf_and_match in _leaves(back["queueing"])
+    }
     if len(left) == 1 and len(right) == 1:
         right = dict(zip(left, right.values(), strict=True))
     for name in [*left, *(name for name in right if name not in left)]:
@@ -133,35 +136,35 @@ def _ways(file: Path) -> Iterator[tuple[Attached, convert.Converted]]:
         source = read_source(file)
     except InvalidInputError:
         return
-    for one in source.attached:
-        where = {"interface": one.interface} if one.interface else {"policy": one.name}
-        yield one, convert.convert(file, to="tc", **where)
+    for attached in source.attached:
+        where = {"interface": attached.interface} if attached.interface else {"policy": attached.name}
+        yield attached, convert.convert(file, to="tc", **where)
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}-{file.stem.split('.')[0]}")
 def test_a_policy_read_back_is_equal_or_its_losses_are_listed(file: Path) -> None:
-    for one, converted in _ways(file):
+    for attached, converted in _ways(file):
         assert not [
             found for found in checked(converted.text, "linux")["diagnostics"] if found["severity"] == "error"
         ]
         constructs = [remark.construct for remark in converted.remarks]
-        for path, left, right in _differences(one, converted.text):
+        for path, left, right in _differences(attached, converted.text):
             reasons = [
                 why
                 for place, remark, why in TABLE
                 if re.fullmatch(place, path)
                 and (remark is None or any(re.fullmatch(remark, construct) for construct in constructs))
             ]
-            assert reasons, f"{one.where}: {path}: {left} came back as {right}; said was {constructs}"
+            assert reasons, f"{attached.where}: {path}: {left} came back as {right}; said was {constructs}"
 
 
 def test_every_row_of_the_table_occurs() -> None:
     met: set[int] = set()
     policies = 0
     for file in FILES:
-        for one, converted in _ways(file):
+        for attached, converted in _ways(file):
             policies += 1
-            paths = [path for path, *_ in _differences(one, converted.text)]
+            paths = [path for path, *_ in _differences(attached, converted.text)]
             met |= {at for at, row in enumerate(TABLE) if any(re.fullmatch(row[0], path) for path in paths)}
     assert policies > 45
     assert [TABLE[at][0] for at in range(len(TABLE)) if at not in met] == []
@@ -171,8 +174,8 @@ def test_every_row_of_the_table_occurs() -> None:
 def test_schedulers_of_linux_are_read_back_completely(kind: str) -> None:
     """HTB and HFSC are written without changes: all their shares are read back."""
     met = 0
-    for one, converted in _ways(ROOT / "examples" / f"{kind}.perhop.yaml"):
-        sent: Any = one.policy
+    for attached, converted in _ways(ROOT / "examples" / f"{kind}.perhop.yaml"):
+        sent: Any = attached.policy
         if sent["queueing"].get("scheduler") not in {"htb", "hfsc"}:
             continue
         met += 1
@@ -188,33 +191,37 @@ def test_schedulers_of_linux_are_read_back_completely(kind: str) -> None:
 
 
 def _shares(queueing: Mapping[str, Any]) -> Iterator[Any]:
-    for one in queueing["classes"]:
-        share = one.get("share") or {}
+    for queue in queueing["classes"]:
+        share = queue.get("share") or {}
         # The written values are the defaults of Linux (q_htb.c): a burst of one packet, the first level.
         usual: dict[str, Any] = {}
         if share.get("rate"):
             usual = {"burst": "1600B", "ceil-burst": "1600B", "level": 0, "ceil": share["rate"]}
         yield {**usual, **share}
-        if one.get("queueing"):
-            yield from _shares(one["queueing"])
+        if queue.get("queueing"):
+            yield from _shares(queue["queueing"])
 
 
 def test_a_second_conversion_changes_nothing(tmp_path: Path) -> None:
     """A tree that was converted to Linux once does not change again."""
     met = 0
     for path in FILES:
-        for one, converted in _ways(path):
-            if one.direction == "input" or not one.policy.get("queueing"):
+        for attached, converted in _ways(path):
+            if attached.direction == "input" or not attached.policy.get("queueing"):
                 continue
             first = _written(tmp_path, converted.text)
-            again = convert.convert(first, to="tc", rate=f"{one.rate_bps}b/s")
+            again = convert.convert(first, to="tc", rate=f"{attached.rate_bps}b/s")
             second = _written(tmp_path, again.text)
             texts = [file.read_text() for file in (first, second)]
             (left,), (right,) = (checked(text, "linux")["router"]["ports"] for text in texts)
             found = list(_between(left["output"], right["output"]))
             # The second conversion writes out the bursts of Linux.
-            found = [one for one in found if not (one[0].endswith("burst") and one[1] == "nothing")]
-            assert not found, f"{path.name}, {one.where}: {found[:4]}"
+            found = [
+                difference
+                for difference in found
+                if not (difference[0].endswith("burst") and difference[1] == "nothing")
+            ]
+            assert not found, f"{path.name}, {attached.where}: {found[:4]}"
             met += 1
     assert met > 30
 

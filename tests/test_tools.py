@@ -94,7 +94,7 @@ def rejected(name: str, text: str) -> list[tuple[int, str]]:
     """The lines and words that the style page rejects in a file of which every line is new."""
     lines = text.splitlines()
     found = prose_style.faults(name, lines, set(range(1, len(lines) + 1)), REJECTED)
-    return [(one.line, one.words) for one in found]
+    return [(fault.line, fault.words) for fault in found]
 
 
 BAD = {
@@ -139,13 +139,13 @@ BAD = {
 
 
 def test_every_pattern_has_a_sentence_that_it_rejects() -> None:
-    assert {one.name for one in REJECTED} == set(BAD)
+    assert {pattern.name for pattern in REJECTED} == set(BAD)
 
 
 @pytest.mark.parametrize("name", BAD)
 def test_a_rejected_wording_is_found(name: str) -> None:
     file, _, text = BAD[name].partition("\n")
-    only = [one for one in REJECTED if one.name == name]
+    only = [pattern for pattern in REJECTED if pattern.name == name]
     (fault,) = prose_style.faults(file, text.splitlines(), {1}, only)
     assert (fault.path, fault.line, fault.instead) == (file, 1, only[0].instead)
     assert prose_style.faults(file, text.splitlines(), set(), only) == []
@@ -243,7 +243,7 @@ class Checkout:
         self.git("commit", "--quiet", "--message", "a: change something")
 
     def found(self, since: str | None = None) -> list[str]:
-        return [f"{one.path}:{one.line}" for one in prose_style.check(self.folder, since)]
+        return [f"{fault.path}:{fault.line}" for fault in prose_style.check(self.folder, since)]
 
 
 def test_only_changed_lines_are_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -279,7 +279,7 @@ def test_a_single_branch_without_the_main_branch_is_checked(tmp_path: Path) -> N
     clone = tmp_path / "clone"
     line = ["git", "clone", "--quiet", "--single-branch", "--branch", "work", origin.as_uri(), str(clone)]
     subprocess.run(line, check=True, capture_output=True)
-    assert [one.path for one in prose_style.check(clone, None)] == ["work.md"]
+    assert [fault.path for fault in prose_style.check(clone, None)] == ["work.md"]
 
 
 def test_a_checkout_with_nothing_to_compare_is_skipped(

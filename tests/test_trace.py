@@ -65,12 +65,14 @@ def test_a_packet_is_traced_line_by_line(perhop: Command, edge: Path) -> None:
 def test_a_meter_makes_several_paths(perhop: Command, edge: Path) -> None:
     other = PHONE.replace("10.1.0.5", "10.1.0.66")
     found = perhop("trace", edge, "--packet", other, "--at", "Gi0/0", "--json").json()["packets"][0]
-    paths = [({one["stage"]: one for one in path["stages"]}, path["queue"]) for path in found["paths"]]
+    paths = [({stage["stage"]: stage for stage in path["stages"]}, path["queue"]) for path in found["paths"]]
     assert [(stages["conditioner"]["color"], queue) for stages, queue in paths] == [
         ("green", "others/DATA"),
         ("red", "others/class-default"),
     ]
-    classes = [[one["class"] for one in path["stages"] if one["stage"] == "class"] for path in found["paths"]]
+    classes = [
+        [stage["class"] for stage in path["stages"] if stage["stage"] == "class"] for path in found["paths"]
+    ]
     assert classes == [["class-default", "DATA"], ["class-default", "class-default"]]
 
 
@@ -94,11 +96,11 @@ def test_an_unreachable_class_is_proved_unreachable(perhop: Command, edge: Path)
 def test_packets_of_a_capture_by_class(perhop: Command, edge: Path) -> None:
     ended = perhop("trace", edge, "--pcap", EXAMPLES / "replay.pcapng", "--json")
     classes = ended.json()["classes"]
-    total = sum(one["packets"] for one in classes)
+    total = sum(row["packets"] for row in classes)
     shown = perhop("trace", edge, "--pcap", EXAMPLES / "replay.pcapng").out
     assert shown.startswith(f"{total:,} packets".replace(",", "")) or f"{total}" in shown.splitlines()[0]
     assert total > 0
-    assert sum(one["share"] for one in classes) == pytest.approx(1.0)
+    assert sum(row["share"] for row in classes) == pytest.approx(1.0)
 
 
 def test_a_scenario_is_traced_between_neighbors(perhop: Command) -> None:
@@ -207,6 +209,6 @@ def test_stages_of_the_router_itself_are_not_policies(perhop: Command, tmp_path:
         "packets arrive on GigabitEthernet0/0, the only interface with an input policy" in answer["assumed"]
     )
     leaves = "leaves via GigabitEthernet0/2, the only interface with an output policy"
-    assert any(leaves in one for one in answer["assumed"]), answer["assumed"]
+    assert any(leaves in assumption for assumption in answer["assumed"]), answer["assumed"]
     ended = perhop("run", file, "--duration", "100ms")
     assert "the input policy of GigabitEthernet0/2" not in ended.err

@@ -14,7 +14,7 @@ LEAST_DROPPING = 5
 ROUTER = Language("router.cfg", "GigabitEthernet0/0", "GigabitEthernet0/1")
 DEVICE = Language("router.tc", "eth0", "eth1", {"at": "eth0", "out": "eth1"})
 CRITERIA = [
-    *(f"match dscp {one}" for one in CODEPOINTS[1:]),
+    *(f"match dscp {codepoint}" for codepoint in CODEPOINTS[1:]),
     "match dscp af21 af22",
     "match precedence 2",
     "match not dscp ef",
@@ -52,14 +52,14 @@ def configuration(draw: random.Random) -> str:
     lines += ["class-map match-any GROUP", f" match qos-group {draw.randrange(1, 4)}"]
     lines += ["policy-map CHILD"]
     for name in draw.sample(names, 2):
-        lines += [f" class {name}", *(f"  {one}" for one in actions(draw, "child"))]
+        lines += [f" class {name}", *(f"  {action}" for action in actions(draw, "child"))]
     for side in ("input", "output"):
         lines.append(f"policy-map {side.upper()}")
         known = [*names, "GROUP"] if side == "output" else names
         for name in [*draw.sample(known, draw.randrange(1, 4)), "class-default"]:
             inner = side == "output" and draw.random() < 0.2
             own = ["shape average 50000000", "service-policy CHILD"] if inner else actions(draw, side)
-            lines += [f" class {name}", *(f"  {one}" for one in own)]
+            lines += [f" class {name}", *(f"  {action}" for action in own)]
     limit = " rate-limit input access-group 101 10000000 8000 8000 conform-action set-prec-continue 3"
     lines += [
         "interface GigabitEthernet0/0",
@@ -119,8 +119,8 @@ def uplink(draw: random.Random) -> str:
             f"tc qdisc add dev eth1 root handle 1: htb default {default}",
             "tc class add dev eth1 parent 1: classid 1:1 htb rate 100mbit",
             *(
-                f"tc class add dev eth1 parent 1:1 classid {one} htb rate 10mbit ceil 90mbit"
-                for one in classes
+                f"tc class add dev eth1 parent 1:1 classid {class_id} htb rate 10mbit ceil 90mbit"
+                for class_id in classes
             ),
         ]
     else:

@@ -78,12 +78,12 @@ def answer(perhop: Command, tmp_path: Path) -> Any:
 
 def stages(path: Answer, kind: str) -> list[Answer]:
     """Return the stages of one kind."""
-    return [one for one in path["stages"] if one["stage"] == kind]
+    return [stage for stage in path["stages"] if stage["stage"] == kind]
 
 
 def classes(path: Answer, side: str) -> list[str]:
     """Return the classes of a path on one side."""
-    return [one["class"] for one in stages(path, "class") if one["side"] == side]
+    return [stage["class"] for stage in stages(path, "class") if stage["side"] == side]
 
 
 @pytest.mark.parametrize(
@@ -172,8 +172,8 @@ def test_an_unknown_destination_is_reported_with_the_chosen_output(answer: Any, 
     text = EDGE.replace("ip route 0.0.0.0 0.0.0.0 192.0.2.2\n", "router ospf 1\n")
     found = answer(text, "udp 10.0.1.5:1 > 198.51.100.9:2")
     assert found["paths"][0]["leaves"] == "GigabitEthernet0/0"
-    assert any("no route to 198.51.100.9 is known" in one for one in found["assumed"])
-    assert any("router ospf 1" in one for one in found["not_looked_at"])
+    assert any("no route to 198.51.100.9 is known" in assumption for assumption in found["assumed"])
+    assert any("router ospf 1" in line for line in found["not_looked_at"])
 
 
 def test_routes_of_another_table_do_not_count(answer: Any) -> None:
@@ -246,7 +246,7 @@ def test_a_tunnel_whose_other_end_is_learned_is_stated(answer: Any) -> None:
     text = TUNNEL.replace(" tunnel destination 192.168.23.3\n", " tunnel mode gre multipoint\n")
     found = answer(text, "tcp 10.0.1.5:40000 > 3.3.3.3:23 dscp ef")
     assert found["paths"][0]["leaves"] == "GigabitEthernet0/1"
-    assert any("outer destination of Tunnel0" in one for one in found["not_looked_at"])
+    assert any("outer destination of Tunnel0" in line for line in found["not_looked_at"])
 
 
 def test_unknown_fields_of_an_outer_packet_are_listed(answer: Any) -> None:
@@ -311,7 +311,7 @@ def test_neighbors_of_a_single_file_are_listed(perhop: Command, tmp_path: Path) 
     file.write_text(EDGE)
     ended = perhop("trace", file, "--packet", "udp 10.0.1.5:1 > 10.0.2.9:2", "--json")
     neighbors = ended.json()["neighbors"]
-    assert [(one["interface"], one["address"]) for one in neighbors] == [
+    assert [(neighbor["interface"], neighbor["address"]) for neighbor in neighbors] == [
         ("GigabitEthernet0/0", "192.0.2.2"),
         ("GigabitEthernet0/1", None),
         ("GigabitEthernet0/2", None),
@@ -323,7 +323,7 @@ def test_lines_near_the_path_that_are_not_modeled_are_listed(answer: Any) -> Non
         " ip address 10.0.1.1 255.255.255.0\n", " ip address 10.0.1.1 255.255.255.0\n ip policy route-map X\n"
     )
     found = answer(text, "udp 10.0.1.5:1 > 10.0.2.9:2")
-    assert any("`ip policy route-map X`" in one for one in found["not_looked_at"])
+    assert any("`ip policy route-map X`" in line for line in found["not_looked_at"])
     found = answer(text, "udp 198.51.100.9:1 > 10.0.2.9:2")
     assert not found["not_looked_at"], "the packet does not cross that interface"
 

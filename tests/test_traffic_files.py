@@ -52,15 +52,15 @@ def rates(document: dict[str, list[dict[str, dict[str, float]]]]) -> dict[str, f
     """The rate offered by each class in a JSON document, in bits per second."""
     seconds = document["duration_s"] - document["warmup_s"]  # type: ignore[operator]
     return {
-        str(one["class"]): 8 * one["offered_bytes"]["mean"] / seconds
-        for one in document["classes"]
-        if "(back)" not in str(one["class"])
+        str(row["class"]): 8 * row["offered_bytes"]["mean"] / seconds
+        for row in document["classes"]
+        if "(back)" not in str(row["class"])
     }
 
 
-def offers(said: str) -> list[list[str]]:
+def offers(text: str) -> list[list[str]]:
     """The printed load: class, rate and kind of traffic."""
-    return [re.split(r" {2,}", line.strip()) for line in said.splitlines() if line.startswith("  ")]
+    return [re.split(r" {2,}", line.strip()) for line in text.splitlines() if line.startswith("  ")]
 
 
 def test_rates_by_class(perhop: Command, router: Path, tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_rates_by_class(perhop: Command, router: Path, tmp_path: Path) -> None:
     assert offered["VOICE"] == pytest.approx(300e3, rel=0.01)
     assert offered["ERP"] == pytest.approx(500e3, rel=0.2)
     assert offered["class-default"] > 700e3, "datagrams, and TCP that takes the rest"
-    voice = next(one for one in ended.json()["classes"] if one["class"] == "VOICE")
+    voice = next(row for row in ended.json()["classes"] if row["class"] == "VOICE")
     assert voice["offered_bytes"]["mean"] == 120 * voice["offered_packets"]["mean"]
     assert ["VOICE", "300 kb/s", "120-byte packets"] in offers(ended.err)
     assert ["class-default", "unlimited", "4 greedy TCP connections"] in offers(ended.err)
@@ -123,7 +123,7 @@ def test_one_connection_shows_what_a_small_burst_costs(perhop: Command, tmp_path
         for connections in (1, 8):
             given(tmp_path, f"class,rate,kind,connections\nrate-limit all,,greedy,{connections}\n")
             ended = perhop("run", "edge.cfg", "--traffic", "traffic.csv", "--duration", "20s", "--json")
-            [of_class] = [one for one in ended.json()["classes"] if one["class"] == "rate-limit all"]
+            [of_class] = [row for row in ended.json()["classes"] if row["class"] == "rate-limit all"]
             assert of_class["flows"]["mean"] == connections
             obtained[burst, connections] = of_class["throughput_bps"]["mean"]
     assert obtained[6_000, 1] < 300e3
@@ -144,7 +144,7 @@ def test_a_class_can_be_named_by_its_queue(perhop: Command, tmp_path: Path) -> N
     given(tmp_path, f"class,rate\n{rows}")
     ended = perhop("run", "edge.cfg", "--traffic", "traffic.csv", "--duration", "5s", "--json")
     assert ended.code == 0, ended.err
-    classes = {one["class"] for one in ended.json()["classes"] if "(back)" not in one["class"]}
+    classes = {row["class"] for row in ended.json()["classes"] if "(back)" not in row["class"]}
     assert len(classes) == sum(1 for packet in queues.values() if packet)
 
 
@@ -304,7 +304,7 @@ PACKETS = [
 
 def pcap() -> bytes:
     found = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 101)
-    for time, data, length in sorted(PACKETS, key=lambda one: one[0]):
+    for time, data, length in sorted(PACKETS, key=lambda packet: packet[0]):
         found += struct.pack("<IIII", 1000 + int(time), int(time % 1 * 1e6), len(data), length) + data
     return found
 
@@ -313,7 +313,7 @@ def pcapng() -> bytes:
     # A section header, an interface of raw IP packets with times in nanoseconds, and packets.
     found = struct.pack("<IIIHHqI", 0x0A0D0D0A, 28, 0x1A2B3C4D, 1, 0, -1, 28)
     found += struct.pack("<IIHHI", 1, 32, 101, 0, 65535) + struct.pack("<HHB3xHHI", 9, 1, 9, 0, 0, 32)
-    for time, data, length in sorted(PACKETS, key=lambda one: one[0]):
+    for time, data, length in sorted(PACKETS, key=lambda packet: packet[0]):
         ticks, size = int(time * 1e9), 32 + len(data)
         found += struct.pack("<IIIIIII", 6, size, 0, ticks >> 32, ticks & 0xFFFFFFFF, len(data), length)
         found += data + struct.pack("<I", size)
@@ -330,7 +330,7 @@ def test_a_capture_is_replayed_by_class(
     document = ended.json()
     # The last packet is sent after 1.99 s.
     assert document["duration_s"] == pytest.approx(1.991, abs=0.001)
-    counts = {one["class"]: one["offered_packets"]["mean"] for one in document["classes"]}
+    counts = {row["class"]: row["offered_packets"]["mean"] for row in document["classes"]}
     assert counts == {"VOICE": 100, "ERP": 200}, "the answers go to the router's own subnet"
     assert "the run leaves out packets to the router's other subnets, 10.1.0.0/24" in ended.err
 

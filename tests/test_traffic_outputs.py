@@ -81,7 +81,7 @@ def ran(scenario: Scenario, command: str) -> Results:
 
 
 def output(results: Results, command: str) -> str:
-    return "\n".join(text for one in shown(results, command) for text in one["texts"])
+    return "\n".join(text for device in shown(results, command) for text in device["texts"])
 
 
 def seconds(results: Results) -> float:
@@ -96,7 +96,7 @@ def per_class(results: Results) -> dict[str, tuple[float, float]]:
             waits = row["arrived_packets"] - row["sent_packets"] - row["dropped_packets"]
             counts = (row["arrived_bytes"], row["sent_bytes"], row["arrived_packets"], waits)
             before = sums.setdefault(row["queue"], [0, 0, 0, 0])
-            sums[row["queue"]] = [one + more for one, more in zip(before, counts, strict=True)]
+            sums[row["queue"]] = [total + more for total, more in zip(before, counts, strict=True)]
     found = {}
     for queue, (arrived, sent, packets, waits) in sums.items():
         if packets:

@@ -50,8 +50,12 @@ def test_wred_is_tuned_to_shares_and_its_lines_give_them(perhop: Command, tmp_pa
     """Shares of 60/30/10 are met within 3 points, also by the lines pasted into the configuration."""
     study = tmp_path / "study"
     shutil.copytree(STUDIES / "wred-bottleneck", study)
-    goals = [part for name, one in SHARES.items() for part in ("--goal", f"{name}.share of {WHOLE} = {one}%")]
-    vary = [part for one in ("min=2:60", "d3=1:20", "d4=1:20", "d5=1:20") for part in ("--vary", one)]
+    goals = [
+        part for name, share in SHARES.items() for part in ("--goal", f"{name}.share of {WHOLE} = {share}%")
+    ]
+    vary = [
+        part for parameter in ("min=2:60", "d3=1:20", "d4=1:20", "d5=1:20") for part in ("--vary", parameter)
+    ]
     file = study / "bottleneck.perhop.yaml"
     ended = perhop("tune", file, *goals, *vary, "--set", WRED, "--trials", "100", "--json")
     assert ended.code == 0, ended.err
@@ -62,7 +66,7 @@ def test_wred_is_tuned_to_shares_and_its_lines_give_them(perhop: Command, tmp_pa
     pasted = shares(library.run(file, seed=found["seed"], replications=10).classes)
     for name, wanted in SHARES.items():
         assert pasted[name] == pytest.approx(wanted, abs=3.0)
-        goal = next(one for one in found["best"]["goals"] if one["goal"].startswith(name))
+        goal = next(goal for goal in found["best"]["goals"] if goal["goal"].startswith(name))
         assert pasted[name] == pytest.approx(goal["mean"], rel=1e-12)
 
 
@@ -76,7 +80,7 @@ def test_the_lowest_rate_found_is_the_lowest_of_all_rates(varied: str) -> None:
     found = library.tune(file, goals, {"rate": varied}, set={path: lines}, trials=60, replications=4)
     step = 8 if varied.endswith(":8") else 4
     rates = list(range(160, 600, step))
-    each = library.sweep(file, {path: [lines.format(rate=one) for one in rates]}, replications=4)
+    each = library.sweep(file, {path: [lines.format(rate=rate) for rate in rates]}, replications=4)
     means = each.table(["delay_p99"]).filter(pl.col("class") == "ef").sort("point")["mean"]
     least = next(rate for rate, mean in zip(rates, means, strict=True) if mean <= 0.040)
     assert found.met
@@ -116,12 +120,12 @@ def test_an_interrupted_search_continues_to_the_same_bytes(scenario: Path, tmp_p
     first = tuned(scenario, whole, threads=1)
     with pytest.raises(StoppedError):
         tuned(scenario, pieces, progress=stop)
-    kept = [one.name for one in (pieces / "evaluations").glob("*.parquet")]
+    kept = [path.name for path in (pieces / "evaluations").glob("*.parquet")]
     assert kept
     assert not (pieces / "result.json").exists()
     again = tuned(scenario, pieces, threads=2)
     assert again.runs == first.runs
-    for name in ("result.json", "trials.parquet", "tuning.json", *(f"evaluations/{one}" for one in kept)):
+    for name in ("result.json", "trials.parquet", "tuning.json", *(f"evaluations/{file}" for file in kept)):
         assert (pieces / name).read_bytes() == (whole / name).read_bytes()
 
 
@@ -143,9 +147,9 @@ def test_another_start_changes_an_answer_in_one_step(
         tuned(scenario, folder, trials=12, start=start)
     assert not Saved.open(folder).manifest["complete"]
     monkeypatch.undo()
-    for one in (folder, alone):
-        tuned(scenario, one, trials=12, start=start)
-        assert Saved.open(one).manifest["complete"]
+    for place in (folder, alone):
+        tuned(scenario, place, trials=12, start=start)
+        assert Saved.open(place).manifest["complete"]
     for name in ("trials.parquet", "best/manifest.json"):
         assert (folder / name).read_bytes() == (alone / name).read_bytes()
 
@@ -177,7 +181,7 @@ def test_the_folder_is_verified_and_kept(perhop: Command, scenario: Path, tmp_pa
 def test_the_report_shows_the_trials_and_the_choice(perhop: Command, scenario: Path, tmp_path: Path) -> None:
     found = tuned(scenario, tmp_path / "found")
     section = Tuned(tmp_path / "found")
-    goals = [one.text for one in found.question.goals]
+    goals = [goal.text for goal in found.question.goals]
     assert [row[0].text for row in section.goals.rows] == goals
     chart, *others = section.charts
     assert not others, "the throughput over the one parameter shows both objectives"
@@ -200,7 +204,7 @@ def test_two_goals_are_drawn_in_one_chart(scenario: Path, tmp_path: Path) -> Non
     library.tune(
         scenario, goals, {RATE: "1Mb/s:4Mb/s:1Mb/s"}, set={"duration": "2s"}, output=tmp_path / "found"
     )
-    kinds = [(one.kind, one.x.label, one.y.label) for one in Tuned(tmp_path / "found").charts]
+    kinds = [(chart.kind, chart.x.label, chart.y.label) for chart in Tuned(tmp_path / "found").charts]
     assert kinds == [("front", *goals), ("tuned", RATE, goals[0]), ("tuned", RATE, goals[1])]
 
 
@@ -269,8 +273,8 @@ def test_goals_are_read() -> None:
             f"{RATE} as small as possible",
         )
     ]
-    assert [one.value for one in read] == [0.02, 1e6, 60.0, 0.0]
-    assert [one.width for one in read] == [0.0, 5e4, 2.0, 0.0]
+    assert [goal.value for goal in read] == [0.02, 1e6, 60.0, 0.0]
+    assert [goal.width for goal in read] == [0.0, 5e4, 2.0, 0.0]
     assert read[2].whole == ("af11", "af12") and read[3].parameter == RATE
     assert read[0].miss(0.03) == pytest.approx(0.5) and read[0].miss(0.01) < 0
     assert read[2].miss(63.0) == pytest.approx(0.5)
@@ -285,9 +289,9 @@ def test_placeholders_are_filled_and_multiplied() -> None:
 
 def test_the_correlation_ratio_is_1_for_a_deciding_parameter() -> None:
     """A parameter that determines the result has 1, a parameter without effect about 0."""
-    places = [float(one % 6) for one in range(60)]
-    assert shares_of_variance(places, [one**2 for one in places], ordered=True) == pytest.approx(1.0)
-    noise = [random.Random(one).random() for one in range(60)]
+    places = [float(number % 6) for number in range(60)]
+    assert shares_of_variance(places, [place**2 for place in places], ordered=True) == pytest.approx(1.0)
+    noise = [random.Random(number).random() for number in range(60)]
     share = shares_of_variance(places, noise, ordered=True)
     assert share is not None and share < 0.15
     assert shares_of_variance(places[:5], noise[:5], ordered=True) is None

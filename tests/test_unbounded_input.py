@@ -62,24 +62,24 @@ def test_limits_hold_on_both_sides(tmp_path: Path) -> None:
     for content in (b"x" * 20, b"x" * 20 + b"\n" + b"y" * 20, b"\n" * 5, (b"z" * 19 + b"\n") * 5):
         file.write_bytes(content)
         assert read_input(file, limits) == content
-    for content, said in (
+    for content, message in (
         (b"x" * 21, "more than 20 bytes in line 1"),
         (b"x\n" + b"x" * 21 + b"\nx", "more than 20 bytes in line 2"),
         (b"\n" * 6, "more than 5 lines"),
         (b"x\n" * 51, "more than 100 bytes"),
     ):
         file.write_bytes(content)
-        with pytest.raises(UnreadableFileError, match=said) as raised:
+        with pytest.raises(UnreadableFileError, match=message) as raised:
             read_input(file, limits)
         assert raised.value.help is not None and "docs/check.md" in raised.value.help
 
 
 def test_the_page_lists_the_limits_of_every_reader() -> None:
     page = (ROOT / "docs" / "check.md").read_text()
-    for one in ALL:
-        cells = (one.most_bytes, one.most_lines, one.longest_line)
+    for limits in ALL:
+        cells = (limits.most_bytes, limits.most_lines, limits.longest_line)
         shown = " | ".join("" if cell is None else f"{cell:,}" for cell in cells).replace("|  |", "| |")
-        assert f"| {one.kind} | {shown}".rstrip() in page, one.kind
+        assert f"| {limits.kind} | {shown}".rstrip() in page, limits.kind
 
 
 def test_a_line_of_40_megabytes_is_refused(tmp_path: Path, perhop: Command) -> None:

@@ -78,7 +78,7 @@ def test_check_names_such_a_switch_and_gives_no_verdict(perhop: Command, switch:
     listed = perhop("check", switch, "--lines")
     assert "    26  end" in listed.out and "ok" not in listed.out.split()
     found = json.loads(perhop("check", switch, "--json").out)["files"][0]
-    assert [one["rule"] for one in found["findings"]] == ["platform-not-supported"]
+    assert [finding["rule"] for finding in found["findings"]] == ["platform-not-supported"]
     assert (found["valid"], found["router"]["ports"]) == (False, [])
 
 

@@ -113,10 +113,10 @@ def _naming(package: Path) -> dict[str, list[str]]:
 
 def test_python_does_not_name_the_words_of_a_vendor() -> None:
     naming = _naming(ROOT / "python" / "perhop")
-    allowed = {one for one in naming if one in NAMING or one.partition("/")[0] in NAMING}
+    allowed = {module for module in naming if module in NAMING or module.partition("/")[0] in NAMING}
     others = {module: words for module, words in naming.items() if module not in allowed}
     assert others == {}, "ask the front end, by a function of perhop._core with a neutral name"
-    used = {one if one in NAMING else one.partition("/")[0] for one in allowed}
+    used = {module if module in NAMING else module.partition("/")[0] for module in allowed}
     assert used == set(NAMING), "an exception that nothing needs"
 
 

@@ -157,15 +157,15 @@ TREES = [
 @pytest.mark.parametrize("example", TREES)
 def test_queues_classified_by_codepoints_count_those_packets(example: str) -> None:
     results = perhop.run(ROOT / "examples" / f"{example}.perhop.yaml", duration="8s", replications=1)
-    offered = {one["class"]: one["offered_packets"]["mean"] for one in results.summary["classes"]}
+    offered = {row["class"]: row["offered_packets"]["mean"] for row in results.summary["classes"]}
     sent: dict[tuple[str, str], float] = {}
     for name, queues in queues_by_class(results.scenario).items():
         (queue,) = queues
         sent[queue] = sent.get(queue, 0.0) + offered[name]
     assert sent
     for (port, queue), packets in sent.items():
-        rows = [one for one in results.summary["ports"] if (one["port"], one["queue"]) == (port, queue)]
-        arrived = sum(one["arrived_packets"]["mean"] for one in rows)
+        rows = [row for row in results.summary["ports"] if (row["port"], row["queue"]) == (port, queue)]
+        arrived = sum(row["arrived_packets"]["mean"] for row in rows)
         # A few packets are on their way to the router at the start and at the end of the measured time.
         assert arrived == pytest.approx(packets, abs=10.0)
 
@@ -198,11 +198,11 @@ def test_traffic_waits_in_all_queues_of_its_path(seed: int) -> None:
     output = {"output": "wan"}
     links = [
         {
-            "between": [one, other],
+            "between": [router, other],
             "rate": "1Mb/s",
-            "interfaces": {one: output, other: output},
+            "interfaces": {router: output, other: output},
         }
-        for one, other in ([f"r{one}", f"r{other}"] for one, other in between)
+        for router, other in ([f"r{number}", f"r{other}"] for number, other in between)
     ]
     start, end = draw.choice(routers), draw.choice(routers)
     links += [{"between": [host, at], "rate": "1Mb/s"} for host, at in (("a", start), ("b", end))]
@@ -236,7 +236,7 @@ def test_a_class_without_its_guarantee_names_the_class_that_takes_it(perhop: Com
     more = ["--set", "traffic.voice.source.cbr.rate=3Mb/s"]
     more += ["--set", "policies.wan.queueing.classes.0.police=null"]
     ended = perhop("run", "wfq.perhop.yaml", "--json", *more)
-    verdicts = {one["class"]: one for one in ended.json()["verdicts"]}
+    verdicts = {verdict["class"]: verdict for verdict in ended.json()["verdicts"]}
     assert (verdicts["gold"]["state"], verdicts["gold"]["holder"]) == ("starved", "voice")
     assert "800 kb/s guaranteed" in verdicts["gold"]["text"]
 
@@ -251,7 +251,7 @@ def test_the_rating_matches_measured_delays_by_hand(judged: Any) -> None:
         "delay_min_s": [0.010],
         "delay_mean_s": [0.012],
     }
-    own: dict[str, list[Any]] = {one: [] for one in CALL_COLUMNS}
+    own: dict[str, list[Any]] = {column: [] for column in CALL_COLUMNS}
     histogram = {
         "replication": [0, 0, 0, 0],
         "class": ["v"] * 4,
@@ -273,7 +273,7 @@ def test_a_longer_buffer_loses_less_and_delays_more(judged: Any, tmp_path: Path)
         SCENARIO.format(voice="80kb/s", data="4Mb/s", cap="1Mb/s", loss=0)
     )
     results = perhop.run(tmp_path / "s.perhop.yaml")
-    short, long = (results.verdicts(jitter_buffer=one).row(0, named=True) for one in ("1ms", "200ms"))
+    short, long = (results.verdicts(jitter_buffer=buffer).row(0, named=True) for buffer in ("1ms", "200ms"))
     assert short["late_percent"] > 5.0
     assert long["late_percent"] == 0.0
     assert long["mouth_to_ear_s"] - short["mouth_to_ear_s"] == pytest.approx(0.199)
@@ -446,7 +446,7 @@ def test_a_router_has_a_line_for_each_class(perhop: Command) -> None:
 
 def test_json_has_the_verdicts(perhop: Command, scenario: Path) -> None:
     document = perhop("run", scenario, "--json").json()
-    assert [one["class"] for one in document["verdicts"]] == ["steady", "random"]
+    assert [verdict["class"] for verdict in document["verdicts"]] == ["steady", "random"]
     assert document["verdicts"][0]["mos"]["mean"] >= 1.0
     assert "assertions" not in document
 

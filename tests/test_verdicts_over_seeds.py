@@ -23,10 +23,10 @@ def answers(scenario: perhop.Scenario, seeds: Iterable[int]) -> dict[str, set[st
     found: dict[str, set[str]] = {}
     for seed in seeds:
         results = scenario.run(seed=seed, replications="fitting")
-        for one in results.judged(Telephony.from_options()):
-            decided = found.setdefault(one.name, set())
-            if one.fitness.answer in ("fit", "unfit"):
-                decided.add(str(one.fitness.answer))
+        for judged in results.judged(Telephony.from_options()):
+            decided = found.setdefault(judged.name, set())
+            if judged.fitness.answer in ("fit", "unfit"):
+                decided.add(str(judged.fitness.answer))
     return found
 
 
@@ -47,6 +47,6 @@ def test_fifty_seeds_give_one_verdict_on_an_example(file: Path) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("lesson", COURSE, ids=lambda one: one.id)
+@pytest.mark.parametrize("lesson", COURSE, ids=lambda lesson: lesson.id)
 def test_fifty_seeds_give_one_verdict_on_a_lesson(lesson: lessons.Lesson) -> None:
     assert changing(lesson.scenario(), range(1, 51)) == {}

@@ -107,7 +107,7 @@ def test_changed_summaries_and_tables_are_found(out: Path) -> None:
     disk.write(out / "flows.parquet", as_parquet(flows.head(1)))
     disk.write(out / "ports.parquet", as_parquet(pl.read_parquet(out / "ports.parquet").drop("sent_packets")))
     resealed(out)
-    differences = {one.file: str(one) for one in verify(out).repeated[0].differences}
+    differences = {difference.file: str(difference) for difference in verify(out).repeated[0].differences}
     assert set(differences) == {"summary.json", "flows.parquet", "ports.parquet"}
     assert "2 of " in differences["summary.json"]
     assert "first classes.0.class: 'renamed' was saved, 'steady' is now" in differences["summary.json"]

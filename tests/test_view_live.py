@@ -34,13 +34,17 @@ def rows(page: Any) -> dict[str, list[str]]:
 
 def expected(report: dict[str, Any], direction: str) -> dict[str, list[str]]:
     """Return the expected rows from a forwarder's report."""
-    (found,) = (one for one in report["directions"] if one["name"] == direction)
-    counted: dict[str, list[str]] = {one["queue"]: ["0", "0", "0", "0", ""] for one in found["waiting"]}
-    for one in found["queues"]:
-        dropped = {cause: count["packets"] for cause, count in one["dropped"].items()}
+    (found,) = (candidate for candidate in report["directions"] if candidate["name"] == direction)
+    counted: dict[str, list[str]] = {queue["queue"]: ["0", "0", "0", "0", ""] for queue in found["waiting"]}
+    for queue in found["queues"]:
+        dropped = {cause: count["packets"] for cause, count in queue["dropped"].items()}
         why = ", ".join(f"{cause} {packets:,}" for cause, packets in dropped.items())
-        numbers = (one["arrived"]["packets"], one["sent"]["packets"], sum(dropped.values()))
-        counted[one["queue"]] = [*(f"{number:,}" for number in numbers), f"{one['marked']['packets']:,}", why]
+        numbers = (queue["arrived"]["packets"], queue["sent"]["packets"], sum(dropped.values()))
+        counted[queue["queue"]] = [
+            *(f"{number:,}" for number in numbers),
+            f"{queue['marked']['packets']:,}",
+            why,
+        ]
     return counted
 
 
@@ -67,7 +71,7 @@ def test_the_page_of_a_live_run_ends_with_its_counters(tmp_path: Path) -> None:
         code, out = here.ended()
     assert code == 0
     summary = json.loads(out)
-    ports = {one["queue"]: one for one in summary["ports"] if one["port"] == "router->sink"}
+    ports = {row["queue"]: row for row in summary["ports"] if row["port"] == "router->sink"}
     assert set(ports) == set(shown) == {"steady", "rest"}
     for queue, port in ports.items():
         numbers = [int(text.replace(",", "")) for text in shown[queue][:3]]
@@ -134,8 +138,8 @@ def relayed(namespace: str, port: int) -> Iterator[None]:
         listening.shutdown(socket.SHUT_RDWR)
         listening.close()
         accepting.join()
-        for one in serving:
-            one.join()
+        for thread in serving:
+            thread.join()
 
 
 @needs_view_in_browser

@@ -122,8 +122,8 @@ def test_valid_requests_are_answered_and_invalid_ones_refused(server: Server) ->
         return status, json.loads(text)
 
     assert ask('{"ask": "x"}') == (200, {"asked": "x"})
-    status, said = ask('{"ask": "bad"}')
-    assert (status, said["error"]["message"]) == (400, "that is bad")
+    status, answer = ask('{"ask": "bad"}')
+    assert (status, answer["error"]["message"]) == (400, "that is bad")
     for malformed in ("", "[]", "{", '{"no": 1}', "\x00"):
         assert ask(malformed)[0] == 400
     assert request(server, "POST", "/ask", body=" " * 5000)[0] == 403

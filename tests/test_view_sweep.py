@@ -39,7 +39,7 @@ def test_the_chart_ends_with_the_results(scenario: Path, tmp_path: Path) -> None
         assert [value for value, _ in line["points"]] == [1e6, 2e6, 4e6, 8e6]
         for (_, mean), rate in zip(line["points"], VALUES, strict=True):
             results = perhop.run(scenario, set={"links.1.rate": rate}, replications=3)
-            (group,) = (one for one in results.summary["classes"] if one["class"] == line["name"])
+            (group,) = (row for row in results.summary["classes"] if row["class"] == line["name"])
             assert mean == pytest.approx(group["delay_mean_s"]["mean"], rel=1e-12)
     assert json.loads(out)
 

@@ -208,8 +208,8 @@ def test_the_view_of_a_network_from_python() -> None:
     seen: list[Snapshot] = []
     results = perhop.run(EXAMPLE, duration="600s", replications=2, watch=seen.append)
     assert seen
-    assert {(one.port, one.queue) for one in seen[-1].queues} >= {("edge->core", "af1")}
-    assert [one.time_s for one in seen] == sorted(one.time_s for one in seen)
+    assert {(queue.port, queue.queue) for queue in seen[-1].queues} >= {("edge->core", "af1")}
+    assert [snapshot.time_s for snapshot in seen] == sorted(snapshot.time_s for snapshot in seen)
     received = results.classes["throughput_bps"][0] * (600 - 5) / 8
     assert 0 < seen[-1].received_bytes["bursts"] <= received * (1 + 1e-9)
     assert results.classes.equals(perhop.run(EXAMPLE, duration="600s", replications=2).classes)
