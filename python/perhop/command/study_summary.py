@@ -31,8 +31,7 @@ def show_summary(reports: Sequence[Report], tables: Path | None, page: Path | No
         _line(
             out,
             "exit 4",
-            "some claims are not met, or are met only in part; this is a result of the study, not a failure "
-            "of perhop",
+            "some claims are not met, or only in part; that is a result",
         )
     if tables is not None:
         _line(out, "tables", str(tables))
