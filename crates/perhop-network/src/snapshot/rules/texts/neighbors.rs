@@ -41,6 +41,8 @@ struct Neighbor<'t> {
     line: usize,
     /// The commands about the neighbor. Names of lists and route-maps are omitted.
     lines: BTreeSet<String>,
+    /// The lines that remove a command, `no neighbor ADDRESS COMMAND`, by the command.
+    removed: BTreeMap<&'t str, usize>,
 }
 
 /// The kind of a neighbor: the local AS, the address family, the remote AS, whether the device reflects
@@ -110,7 +112,7 @@ fn add_customers(kinds: &mut Kinds) {
         kinds.iter().filter(|(kind, neighbors)| is_external(kind) && neighbors.len() == 1)
     {
         let own = &neighbors[0];
-        let copy = Neighbor { lines: own.lines.clone(), ..*own };
+        let copy = Neighbor { lines: own.lines.clone(), removed: own.removed.clone(), ..*own };
         found.entry((kind.0, kind.1.clone(), EACH, [false; 2])).or_default().push(copy);
     }
     kinds.extend(found);
@@ -157,7 +159,8 @@ fn check_pairs(snapshot: &Snapshot, kinds: &Kinds, found: &mut Vec<NetworkFindin
         );
         let effect = "the other end receives no routes of this device, or cannot reach their next hops";
         let rule = &rules::NETWORK_NEIGHBOR_INCOMPLETE;
-        found.push(snapshot.finding(*far, rule, back.line, (message, effect.to_owned())));
+        let place = back.removed.get(line).copied().unwrap_or(back.line);
+        found.push(snapshot.finding(*far, rule, place, (message, effect.to_owned())));
     }
 }
 
@@ -176,7 +179,8 @@ fn report(
     let effect =
         "the session is down, or one of the two routers does not use the routes of the other".to_owned();
     let rule = &rules::NETWORK_NEIGHBOR_INCOMPLETE;
-    found.push(snapshot.finding(own.device, rule, own.line, (message, effect)));
+    let place = own.removed.get(line).copied().unwrap_or(own.line);
+    found.push(snapshot.finding(own.device, rule, place, (message, effect)));
 }
 
 /// The lines about each neighbor or peer group: the number of the first line, and the words of all lines.
@@ -190,6 +194,15 @@ fn lines<'t>(node: &Node<'t>) -> Lines<'t> {
         }
     }
     found
+}
+
+/// Returns the commands that a block removes from a neighbor, and their lines.
+fn removed<'t>(node: &Node<'t>, name: &str) -> BTreeMap<&'t str, usize> {
+    let removed = |inner: &Node<'t>| match *inner.words().as_slice() {
+        ["no", "neighbor", own, command, ..] if own == name => Some((command, inner.line.0)),
+        _ => None,
+    };
+    node.inner.iter().filter_map(removed).collect()
 }
 
 /// Returns the value of a command about a neighbor, or about the peer group of the neighbor.
@@ -237,7 +250,8 @@ fn add_process<'t>(found: &mut Kinds<'t>, roles: &Roles, device: usize, node: &N
             let far = name.parse().ok().and_then(|address: IpAddr| roles.owners.get(&address)).copied();
             let reflect =
                 [Some(device), far].map(|end| end.is_some_and(|end| roles.reflectors.contains(&end)));
-            let neighbor = Neighbor { device, far, address: name, line: *line, lines: all };
+            let removed = removed(family, name);
+            let neighbor = Neighbor { device, far, address: name, line: *line, lines: all, removed };
             found.entry((own, words.clone(), number, reflect)).or_default().push(neighbor);
         }
     }
