@@ -20,11 +20,8 @@ pub(super) fn check(snapshot: &Snapshot, devices: &[Parts], found: &mut Vec<Netw
     for (device, parts) in devices.iter().enumerate() {
         for class in &parts.classes {
             for (line, words) in &class.lines {
-                if let ["police", "cir", rate, rest @ ..] = words.as_slice()
-                    && let Ok(rate) = rate.parse()
-                    && !rest.is_empty()
-                {
-                    let own = (device, *line, rate, rest.to_vec());
+                if let Some((rate, rest)) = rate_and_burst(words) {
+                    let own = (device, *line, rate, rest);
                     by_class.entry((class.policy, class.name)).or_default().push(own);
                 }
             }
@@ -48,5 +45,29 @@ pub(super) fn check(snapshot: &Snapshot, devices: &[Parts], found: &mut Vec<Netw
         );
         let effect = "if the rate lacks a digit, most packets of the class are dropped".to_owned();
         found.push(snapshot.finding(*device, &rules::NETWORK_NAMESAKE_DIFFERS, *line, (message, effect)));
+    }
+}
+
+/// Returns the rate of a policer in b/s, and the words after it. Both forms of the command are equal:
+/// `police cir RATE bc BURST` and `police RATE BURST`.
+fn rate_and_burst<'t>(words: &[&'t str]) -> Option<(u64, Vec<&'t str>)> {
+    let rest = words.strip_prefix(&["police"])?;
+    let rest = rest.strip_prefix(&["cir"]).unwrap_or(rest);
+    let (rate, after) = rest.split_first()?;
+    let after: Vec<&str> = after.iter().copied().filter(|word| *word != "bc").collect();
+    Some((rate.parse().ok()?, after)).filter(|(_, after)| !after.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rate_and_burst;
+
+    #[test]
+    fn both_forms_of_a_policer_are_equal() {
+        let read = |line: &'static str| rate_and_burst(&line.split(' ').collect::<Vec<_>>());
+        let short = read("police 64000 8000 exceed-action drop");
+        assert_eq!(short, Some((64_000, vec!["8000", "exceed-action", "drop"])));
+        assert_eq!(read("police cir 64000 bc 8000 exceed-action drop"), short);
+        assert!(read("police cir 64000").is_none() && read("police rate 10 mbps").is_none());
     }
 }
