@@ -23,6 +23,8 @@ struct Channel<'t> {
     line: usize,
     /// The number of the channel's vPC, or [`PEER_LINK`].
     vpc: Option<&'t str>,
+    /// The line of the vPC, otherwise the first line of the port channel.
+    vpc_line: usize,
     settings: Settings,
     /// The member ports by name, each with its line.
     members: BTreeMap<&'t str, (usize, Settings)>,
@@ -51,7 +53,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
         for far in other.channels.iter().filter(|far| far.vpc.is_some()) {
             match own.channels.iter().find(|near| near.vpc == far.vpc) {
                 Some(near) => pair.compare_channels(near, far, found),
-                None => pair.check_missing(own, far, found),
+                None => pair.check_missing(own, (far, other), found),
             }
         }
     }
@@ -122,8 +124,31 @@ impl Pair<'_> {
         }
     }
 
-    /// Reports a port channel that is not in a vPC, if the port channel with the same name on the peer is.
-    fn check_missing(&self, own: &Switch, far: &Channel, found: &mut Vec<NetworkFinding>) {
+    /// Reports a port channel that is not in the vPC of the port channel with the same name on the peer: it
+    /// is in no vPC, or in one that the peer does not have.
+    fn check_missing(
+        &self,
+        own: &Switch,
+        (far, other): (&Channel, &Switch),
+        found: &mut Vec<NetworkFinding>,
+    ) {
+        let namesake = own.channels.iter().find(|near| near.name == far.name);
+        if let Some(near) = namesake
+            && let [Some(here), Some(there)] = [near.vpc, far.vpc]
+            && ![here, there].contains(&PEER_LINK)
+            && !other.channels.iter().any(|channel| channel.vpc == near.vpc)
+        {
+            let message = format!(
+                "{} of {} is in vPC {here}, but in vPC {there} on the other switch of the vPC domain ({}); \
+                 neither switch has the vPC of the other",
+                near.name,
+                self.snapshot.devices[self.device].name,
+                self.snapshot.place(self.far, far.vpc_line)
+            );
+            let effect = "the neighbor does not form one bundle to both switches: one of its ports is down";
+            self.report(near.vpc_line, (message, effect.to_owned()), found);
+            return;
+        }
         let bare = own.channels.iter().find(|near| near.vpc.is_none() && near.name == far.name);
         let (Some(near), Some(number)) = (bare, far.vpc) else { return };
         let message = format!(
@@ -200,10 +225,18 @@ fn read_channel<'t>(node: &Node<'t>) -> Option<Channel<'t>> {
     let ["interface", name] = *node.words().as_slice() else { return None };
     name.strip_prefix("port-channel")?.parse::<u16>().ok()?;
     let vpc = node.inner.iter().find_map(|inner| match *inner.words().as_slice() {
-        ["vpc", number] => Some(number),
+        ["vpc", number] => Some((number, inner.line.0)),
         _ => None,
     });
-    Some(Channel { name, line: node.line.0, vpc, settings: settings(node), members: BTreeMap::new() })
+    let vpc_line = vpc.map_or(node.line.0, |(_, line)| line);
+    Some(Channel {
+        name,
+        line: node.line.0,
+        vpc: vpc.map(|(number, _)| number),
+        vpc_line,
+        settings: settings(node),
+        members: BTreeMap::new(),
+    })
 }
 
 /// Adds a member port to its port channel. The mode of the member becomes a setting of the channel.
