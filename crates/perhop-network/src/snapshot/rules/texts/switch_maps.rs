@@ -30,6 +30,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     let maps: BTreeSet<&[&str]> = devices.iter().flatten().map(|((map, _), _)| map.as_slice()).collect();
     for own in devices.iter().enumerate() {
         check_queues(snapshot, own, found);
+        check_shared_codepoints(snapshot, own, found);
     }
     let mut odd: BTreeMap<(usize, usize), Vec<String>> = BTreeMap::new();
     for map in maps {
@@ -101,6 +102,57 @@ fn check_queues(snapshot: &Snapshot, (device, maps): (usize, &Entries), found: &
     }
 }
 
+/// Reports queues for which the map of codepoints has none of the codepoints that the switch writes for the
+/// classes of service of the queue.
+fn check_shared_codepoints(
+    snapshot: &Snapshot,
+    (device, maps): (usize, &Entries),
+    found: &mut Vec<NetworkFinding>,
+) {
+    for (line, queue, codepoints) in without_own_codepoint(maps) {
+        let message = format!(
+            "the codepoints of {queue} of {} include none of those that `cos-dscp` writes for its classes of \
+             service (DSCP {})",
+            snapshot.devices[device].name,
+            codepoints.join(", ")
+        );
+        let effect = "these packets have the default queue and threshold of their codepoint";
+        found.push(snapshot.finding(device, &rules::NETWORK_MAP_DIFFERS, line, (message, effect.to_owned())));
+    }
+}
+
+/// Returns such queues: the line of the map of codepoints, the direction and queue, and the codepoints of the
+/// classes of service.
+fn without_own_codepoint(maps: &Entries) -> Vec<(usize, String, Vec<String>)> {
+    let mut found = Vec::new();
+    for direction in ["input", "output"] {
+        let mut by_cos: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        let mut by_codepoint: BTreeMap<&str, (usize, Vec<&str>)> = BTreeMap::new();
+        let mut mapped: BTreeSet<&str> = BTreeSet::new();
+        for ((map, mark), (queue, line)) in maps {
+            match map.as_slice() {
+                [own, "cos-map"] if *own == direction => {
+                    let written = maps.get(&(vec![COS_TO_DSCP], mark.clone()));
+                    by_cos.entry(queue).or_default().extend(written.map(|(to, _)| to.clone()));
+                }
+                [own, "dscp-map"] if *own == direction => {
+                    by_codepoint.entry(queue).or_insert((*line, Vec::new())).1.push(mark);
+                    mapped.insert(mark);
+                }
+                _ => {}
+            }
+        }
+        for (queue, (line, marks)) in &by_codepoint {
+            let Some(written) = by_cos.get(queue).filter(|written| !written.is_empty()) else { continue };
+            // The rule `check_queues` reports codepoints in another queue.
+            if !written.iter().any(|own| marks.contains(&own.as_str()) || mapped.contains(own.as_str())) {
+                found.push((*line, format!("{direction} {queue}"), written.clone()));
+            }
+        }
+    }
+    found
+}
+
 /// Whether a device has a map of the same kind. The kinds are maps of switches and maps of classes.
 fn has_maps_like(map: &[&str], own: &Entries) -> bool {
     let is_of_classes = |map: &[&str]| map == QUEUE_OF_CLASS;
@@ -164,7 +216,19 @@ fn entries<'t>(words: &[&'t str]) -> Vec<(Key<'t>, String)> {
 
 #[cfg(test)]
 mod tests {
-    use super::entries;
+    use super::super::braces::read;
+    use super::{entries, of_device, without_own_codepoint};
+
+    #[test]
+    fn queues_have_a_codepoint_of_their_classes_of_service() {
+        let text = "mls qos map cos-dscp 0 8 16 24 32 46 48 56\nmls qos srr-queue output cos-map queue 1 threshold 3 \
+                    5\nmls qos srr-queue output cos-map queue 2 threshold 3 3 6\nmls qos srr-queue output dscp-map \
+                    queue 1 threshold 3 40\nmls qos srr-queue output dscp-map queue 2 threshold 3 24";
+        let found = |text: &str| without_own_codepoint(&of_device(&read(text)));
+        assert_eq!(found(text), [(4, "output queue 1".to_owned(), vec!["46".to_owned()])]);
+        assert!(found(&text.replace("threshold 3 40", "threshold 3 40 46")).is_empty());
+        assert!(found(&text.replace("mls qos map cos-dscp 0 8 16 24 32 46 48 56", "mls qos")).is_empty());
+    }
 
     fn shown(line: &str) -> Vec<String> {
         let words: Vec<&str> = line.split(' ').collect();
