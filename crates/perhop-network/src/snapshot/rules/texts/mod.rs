@@ -19,6 +19,7 @@ mod counterparts;
 mod crossed_names;
 mod default_routes;
 mod denying_lists;
+mod dependencies;
 mod detection;
 mod detection_timers;
 mod dialers;
@@ -163,6 +164,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     cos_marks::check(snapshot, &trees, &devices, found);
     counterparts::check(snapshot, &trees, &devices, found);
     denying_lists::check(snapshot, &trees, found);
+    dependencies::check(snapshot, &trees, found);
     detection::check(snapshot, &trees, found);
     dialers::check(snapshot, &trees, found);
     directions::check(snapshot, &trees, found);

@@ -106,7 +106,7 @@ pub(super) fn read_allowed(trunk: &mut Trunk, words: &[&str]) {
 }
 
 /// Returns the VLANs of a list such as `10,20-22`.
-fn vlans(list: &str) -> Option<BTreeSet<u16>> {
+pub(super) fn vlans(list: &str) -> Option<BTreeSet<u16>> {
     let mut found = BTreeSet::new();
     for part in list.split(',') {
         let (first, last) = part.split_once('-').unwrap_or((part, part));

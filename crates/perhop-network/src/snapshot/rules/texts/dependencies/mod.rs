@@ -1,0 +1,11 @@
+//! Lines that depend on other lines: of the same device, or of a device at the other end of a link.
+
+mod vlan_database;
+
+use super::super::tree::Node;
+use super::super::{NetworkFinding, Snapshot};
+
+/// Adds the findings of all rules of this module.
+pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
+    vlan_database::check(snapshot, trees, found);
+}
