@@ -33,7 +33,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
 }
 
 /// Returns the pairs of ports that a cable or a description connects.
-fn cables(snapshot: &Snapshot) -> Vec<[PortId; 2]> {
+pub(super) fn cables(snapshot: &Snapshot) -> Vec<[PortId; 2]> {
     let suggested = snapshot.guesses().into_iter().map(|guess| guess.ends.map(|end| end.id));
     let wires = snapshot.wires().filter(|[own, other]| own < other);
     let all: BTreeSet<[PortId; 2]> = wires.chain(suggested).chain(snapshot.described_pairs()).collect();

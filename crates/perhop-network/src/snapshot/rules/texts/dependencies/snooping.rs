@@ -1,0 +1,125 @@
+//! Ports towards a gateway that a switch does not trust for DHCP or ARP.
+
+use std::collections::BTreeSet;
+
+use super::super::super::tree::Node;
+use super::super::super::{NetworkFinding, PortId, Snapshot};
+use super::super::vlan_ports::{Switch, vlans};
+use super::super::vlans::cables;
+use crate::rules;
+
+/// A check of packets at ports that are not trusted.
+struct Feature {
+    /// The command that names the checked VLANs.
+    vlans: &'static str,
+    /// The line of a trusted port.
+    trust: &'static str,
+    /// The line of a virtual interface whose packets the check drops.
+    source: &'static str,
+    /// The dropped packets.
+    packets: &'static str,
+}
+
+const FEATURES: [Feature; 2] = [
+    Feature {
+        vlans: "ip dhcp snooping vlan ",
+        trust: "ip dhcp snooping trust",
+        source: "ip helper-address ",
+        packets: "answers of DHCP servers",
+    },
+    Feature {
+        vlans: "ip arp inspection vlan ",
+        trust: "ip arp inspection trust",
+        source: "ip address ",
+        packets: "ARP packets of the gateway",
+    },
+];
+
+/// Reports trunks without trust whose other end has the gateway of a checked VLAN.
+pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
+    let checks = |nodes: &[Node]| {
+        FEATURES.iter().any(|feature| nodes.iter().any(|node| node.line.1.starts_with(feature.vlans)))
+    };
+    if !trees.iter().any(|nodes| checks(nodes)) {
+        return;
+    }
+    for [first, second] in cables(snapshot) {
+        for [own, other] in [[first, second], [second, first]] {
+            for feature in &FEATURES {
+                check_end(snapshot, trees, [own, other], feature, found);
+            }
+        }
+    }
+}
+
+fn check_end(
+    snapshot: &Snapshot,
+    trees: &[Vec<Node>],
+    [own, other]: [PortId; 2],
+    feature: &Feature,
+    found: &mut Vec<NetworkFinding>,
+) {
+    let checked = checked(&trees[own.device], feature);
+    let name = snapshot.port(own).name.as_str();
+    let Some(line) = untrusted(&trees[own.device], name, feature) else { return };
+    let switch = Switch::read(&trees[own.device]);
+    let Some(trunk) = switch.trunks.get(name) else { return };
+    let near = gateways(&trees[own.device], feature);
+    let far = gateways(&trees[other.device], feature);
+    let lost =
+        far.iter().find(|vlan| checked.contains(vlan) && trunk.carries(**vlan) && !near.contains(vlan));
+    let Some(vlan) = lost else { return };
+    let message = format!(
+        "{} has no `{}`, but {} at the other end has the gateway of VLAN {vlan}, which the switch checks",
+        snapshot.port_name(own),
+        feature.trust,
+        snapshot.devices[other.device].name
+    );
+    let effect = format!("the switch drops {} that arrive at this port", feature.packets);
+    found.push(snapshot.finding(own.device, &rules::NETWORK_PORT_INCOMPLETE, line, (message, effect)));
+}
+
+/// Returns the VLANs in which a switch checks packets.
+fn checked(nodes: &[Node], feature: &Feature) -> BTreeSet<u16> {
+    let lists = nodes.iter().filter_map(|node| node.line.1.strip_prefix(feature.vlans));
+    lists.filter_map(|list| vlans(list.trim())).flatten().collect()
+}
+
+/// Returns the line of a port that is not trusted. The trust of the members of a bundle is that of the
+/// bundle.
+fn untrusted(nodes: &[Node], name: &str, feature: &Feature) -> Option<usize> {
+    let port = nodes.iter().find(|node| node.words() == ["interface", name])?;
+    let has = |start: &str| port.inner.iter().any(|inner| inner.begins_with(start));
+    (!has(feature.trust) && !has("channel-group ")).then_some(port.line.0)
+}
+
+/// Returns the VLANs whose virtual interface has a line.
+fn gateways(nodes: &[Node], feature: &Feature) -> BTreeSet<u16> {
+    let is_source = |node: &&Node| {
+        let has = |start: &str| node.inner.iter().any(|inner| inner.begins_with(start));
+        has(feature.source) && !has("shutdown")
+    };
+    let names = nodes.iter().filter(is_source).filter_map(|node| node.line.1.strip_prefix("interface Vlan"));
+    names.filter_map(|vlan| vlan.trim().parse().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::braces::read;
+    use super::{FEATURES, checked, gateways, untrusted};
+
+    #[test]
+    fn trust_is_a_line_of_the_port() {
+        let text = "ip dhcp snooping vlan 10,20-21\nip arp inspection vlan 10\ninterface Gi0/1\n switchport mode trunk\n \
+                    ip dhcp snooping trust\ninterface Gi0/2\n channel-group 1 mode active\ninterface Vlan10\n ip \
+                    address 192.0.2.1 255.255.255.0\n ip helper-address 192.0.2.99";
+        let nodes = read(text);
+        let [dhcp, arp] = &FEATURES;
+        assert_eq!(checked(&nodes, dhcp).into_iter().collect::<Vec<u16>>(), [10, 20, 21]);
+        assert_eq!((untrusted(&nodes, "Gi0/1", dhcp), untrusted(&nodes, "Gi0/1", arp)), (None, Some(3)));
+        assert_eq!(untrusted(&nodes, "Gi0/2", arp), None, "the bundle has the trust");
+        assert!(
+            gateways(&nodes, dhcp).contains(&10) && gateways(&read("interface Vlan10\n"), arp).is_empty()
+        );
+    }
+}
