@@ -1,5 +1,6 @@
 //! Lines that depend on other lines: of the same device, or of a device at the other end of a link.
 
+mod label_families;
 mod snooping;
 mod vlan_database;
 
@@ -8,6 +9,7 @@ use super::super::{NetworkFinding, Snapshot};
 
 /// Adds the findings of all rules of this module.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
+    label_families::check(snapshot, trees, found);
     snooping::check(snapshot, trees, found);
     vlan_database::check(snapshot, trees, found);
 }
