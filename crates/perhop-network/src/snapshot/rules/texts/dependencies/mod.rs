@@ -2,6 +2,7 @@
 
 mod label_families;
 mod snooping;
+mod twin_reflectors;
 mod vlan_database;
 
 use super::super::tree::Node;
@@ -11,5 +12,6 @@ use super::super::{NetworkFinding, Snapshot};
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     label_families::check(snapshot, trees, found);
     snooping::check(snapshot, trees, found);
+    twin_reflectors::check(snapshot, trees, found);
     vlan_database::check(snapshot, trees, found);
 }
