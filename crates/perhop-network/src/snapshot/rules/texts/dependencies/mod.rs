@@ -1,5 +1,6 @@
 //! Lines that depend on other lines: of the same device, or of a device at the other end of a link.
 
+mod explicit_paths;
 mod label_families;
 mod snooping;
 mod twin_reflectors;
@@ -10,6 +11,7 @@ use super::super::{NetworkFinding, Snapshot};
 
 /// Adds the findings of all rules of this module.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
+    explicit_paths::check(snapshot, trees, found);
     label_families::check(snapshot, trees, found);
     snooping::check(snapshot, trees, found);
     twin_reflectors::check(snapshot, trees, found);
