@@ -2,6 +2,7 @@
 
 mod explicit_paths;
 mod label_families;
+mod rendezvous_points;
 mod route_tags;
 mod snooping;
 mod twin_reflectors;
@@ -14,6 +15,7 @@ use super::super::{NetworkFinding, Snapshot};
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     explicit_paths::check(snapshot, trees, found);
     label_families::check(snapshot, trees, found);
+    rendezvous_points::check(snapshot, trees, found);
     route_tags::check(snapshot, trees, found);
     snooping::check(snapshot, trees, found);
     twin_reflectors::check(snapshot, trees, found);
