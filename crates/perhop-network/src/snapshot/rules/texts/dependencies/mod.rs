@@ -5,6 +5,7 @@ mod label_families;
 mod rendezvous_points;
 mod route_tags;
 mod snooping;
+mod system_mtus;
 mod twin_reflectors;
 mod vlan_database;
 
@@ -18,6 +19,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     rendezvous_points::check(snapshot, trees, found);
     route_tags::check(snapshot, trees, found);
     snooping::check(snapshot, trees, found);
+    system_mtus::check(snapshot, trees, found);
     twin_reflectors::check(snapshot, trees, found);
     vlan_database::check(snapshot, trees, found);
 }
