@@ -151,7 +151,8 @@ fn report(
     message: String,
     found: &mut Vec<NetworkFinding>,
 ) {
-    let effect = "its hosts or phones do not reach their gateway, or not after a failure".to_owned();
+    let effect =
+        "the hosts or phones of the VLAN do not reach their gateway, or lose it after a failure".to_owned();
     let finding = snapshot.finding(device, &rules::NETWORK_VLAN_MISSING, line, (message, effect));
     found.push(finding.about(Topic::Vlan(vlan), Precision::Comparison));
 }
