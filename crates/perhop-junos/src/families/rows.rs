@@ -368,7 +368,7 @@ fn chip_rows(chip: &Chip) -> Vec<PlatformRule> {
         ),
         row(
             "dedicated-memory",
-            "cells of a queue that others do not use",
+            "cells that are reserved for one queue and that no other queue can use",
             number(0),
             (EvidenceKind::Inferred, "published for one port rate of one product only: left out"),
         ),
