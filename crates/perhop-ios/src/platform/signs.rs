@@ -250,9 +250,9 @@ fn product_of(product: &str) -> Option<(Sign, &'static str)> {
     } else if product.starts_with("iosv") {
         Some((Sign::VirtualProduct, "a virtual IOS (IOSv)"))
     } else if product.starts_with("asr-920") {
-        Some((Sign::Asr920, "an ASR 920, whose forwarding hardware queues"))
+        Some((Sign::Asr920, "an ASR 920, which queues packets in its forwarding hardware"))
     } else if product.starts_with("asr-9") {
-        Some((Sign::CarrierEthernet, "an ASR 900, whose forwarding hardware queues"))
+        Some((Sign::CarrierEthernet, "an ASR 900, which queues packets in its forwarding hardware"))
     } else if begins(XE) {
         Some((Sign::XeProduct, "a router with IOS-XE"))
     } else if product.starts_with("ws-") || product.starts_with("ie-2000") {

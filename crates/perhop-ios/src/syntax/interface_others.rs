@@ -54,7 +54,7 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
     not_modelled("l2transport", FRAMES),
     not_modelled("member vni", "VXLAN headers make packets longer"),
     not_modelled("vxlan", "VXLAN headers make packets longer"),
-    not_modelled("platform qos", "the forwarding hardware queues by its own rules"),
+    not_modelled("platform qos", "the forwarding hardware queues packets by its own rules"),
     not_modelled("xconnect", FRAMES),
     not_modelled("switchport", "the port bridges frames instead of routing packets"),
     not_modelled(

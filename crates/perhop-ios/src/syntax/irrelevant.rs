@@ -28,7 +28,7 @@ pub(super) const COMMANDS: &[Command<Configuration>] = &[
     not_modelled("ip options", "packets with options are dropped"),
     not_modelled("cts role-based", "packets between groups of TrustSec are dropped"),
     not_modelled("nat64", "the device translates addresses, and access lists match the translated addresses"),
-    not_modelled("platform qos", "the forwarding hardware queues by its own rules"),
+    not_modelled("platform qos", "the forwarding hardware queues packets by its own rules"),
     not_modelled_block("parameter-map type inspect", "sessions are inspected, and packets may be dropped"),
     not_modelled_block("router lisp", "the headers of LISP make packets longer"),
     not_modelled_block("zone security", "the firewall between zones drops packets"),
