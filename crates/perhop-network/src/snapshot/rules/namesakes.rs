@@ -121,7 +121,7 @@ fn check_classes<'s>(
             let effect = if usual {
                 "packets of the class wait in the queue of another class at this device"
             } else {
-                "the class matches packets before the classes after it"
+                "the class gets packets that match a later class of the policy on the other devices"
             };
             let rule = &rules::NETWORK_NAMESAKE_DIFFERS;
             found.push(snapshot.finding(member.device, rule, line, (message, effect.to_owned())));
