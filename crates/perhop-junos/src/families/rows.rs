@@ -252,7 +252,7 @@ impl Family {
             return vec![row(
                 "buffers",
                 "the packet memory of queues",
-                RuleValue::Word("not published: perhop has the rates, and no runs".to_owned()),
+                RuleValue::Word("not published: perhop computes rates, but cannot simulate runs".to_owned()),
                 (EvidenceKind::Inferred, "no document found"),
             )];
         }
@@ -347,7 +347,7 @@ fn chip_rows(chip: &Chip) -> Vec<PlatformRule> {
         ),
         row(
             "dynamic-threshold",
-            "the index of the threshold of queues that drop; 7 is a factor of 1, each step doubles it",
+            "the index of the threshold of queues that drop; 7 is a factor of 1, and each further index doubles the factor",
             number(Chip::LOSSY_INDEX.into()),
             documented,
         ),
