@@ -242,7 +242,7 @@ fn members(snapshot: &Snapshot) -> Vec<Member> {
 }
 
 /// Returns the number of an area, which can be written like an IPv4 address.
-fn area_number(written: &str) -> Area {
+pub(super) fn area_number(written: &str) -> Area {
     let address = written.parse::<Ipv4Addr>().map(Ipv4Addr::to_bits);
     written.parse().or(address).unwrap_or(u32::MAX)
 }

@@ -8,6 +8,7 @@ use super::peers::Peers;
 use super::{NetworkFinding, PortId, Precision, Snapshot, Topic};
 use crate::forwarding::addresses;
 use crate::rules;
+use crate::snapshot::shortest_paths::area_number;
 
 /// The default MTU of Ethernet and of serial lines, IP bytes (RFC 894).
 const USUAL_MTU: u64 = 1500;
@@ -216,10 +217,12 @@ pub(super) fn line_without_part(router: &Router, port: usize, protocol: RoutingP
 /// expects a neighbor.
 fn obstacle(own: Option<&PortRouting>, other: Option<&PortRouting>) -> Option<(Option<usize>, String)> {
     let theirs = other?;
+    // An area can be written as a number or like an address: 0 and 0.0.0.0 are the same area (RFC 2328 §C.2).
+    let number = |part: &PortRouting| part.area.as_deref().map(area_number);
     match own {
         None => Some((None, "the first port does not run the protocol on the link".to_owned())),
         Some(own) if own.passive.is_some() => Some((own.passive, "the first port is passive".to_owned())),
-        Some(own) if own.area != theirs.area => {
+        Some(own) if number(own) != number(theirs) => {
             let area = |part: &PortRouting| part.area.clone().unwrap_or_default();
             Some((Some(own.line), format!("areas {} and {}", area(own), area(theirs))))
         }
