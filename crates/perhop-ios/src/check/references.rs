@@ -102,6 +102,11 @@ const KINDS: &[Kind] = &[
     },
 ];
 
+/// The titles of the kinds whose commands NX-OS shares (Cisco Nexus 9000, "Unicast Routing Configuration
+/// Guide").
+const OF_NX_OS: [&str; 3] = ["route-map", "prefix list", "key chain"];
+/// The word after the name if a line of a neighbor applies a route-map: `route-map NAME in`.
+const WAYS: [&str; 2] = ["in", "out"];
 /// The word before the number of an EIGRP process in the named form. It follows the words of the address
 /// family.
 const AUTONOMOUS_SYSTEM: &str = "autonomous-system";
@@ -143,9 +148,11 @@ impl Announcing {
 }
 
 pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
-    if configuration.grammar != Grammar::Ios {
-        return;
-    }
+    let kinds: Vec<&Kind> = match configuration.grammar {
+        Grammar::Ios => KINDS.iter().collect(),
+        Grammar::NxOs => KINDS.iter().filter(|kind| OF_NX_OS.contains(&kind.title)).collect(),
+        _ => return,
+    };
     let announcing = Announcing::new();
     let lines: Vec<(&Line, Vec<&str>)> = configuration
         .lines
@@ -154,8 +161,10 @@ pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) 
         .filter(|line| !line.is_blank('!') && !line.text.trim_start().starts_with("no "))
         .map(|line| (line, line.text.split_whitespace().collect()))
         .collect();
-    check_interfaces(configuration, &lines, found);
-    for kind in KINDS {
+    if configuration.grammar == Grammar::Ios {
+        check_interfaces(configuration, &lines, found);
+    }
+    for kind in kinds {
         let definitions = lines.iter().filter_map(|(_, words)| kind.defined_name(words));
         let known: BTreeSet<&str> = definitions.collect();
         if known.is_empty() {
@@ -219,6 +228,9 @@ impl Kind {
             let place = words.iter().position(|word| *word == AUTONOMOUS_SYSTEM);
             let words = place.filter(|_| *phrase == AUTONOMOUS_SYSTEM).map_or(words, |place| &words[place..]);
             let name = behind(words, phrase)?.first().copied()?;
+            if *phrase == "route-map" && words.get(2).is_some_and(|word| WAYS.contains(word)) {
+                return None;
+            }
             // `ip vrf forwarding NAME` uses a VRF, and `ip prefix-list sequence-number` is not a prefix list.
             (!matches!(name, "forwarding" | "receive" | "sequence-number")).then_some(name)
         })
