@@ -14,6 +14,7 @@ const LEAST_OTHERS: usize = 2;
 struct Outer<'t> {
     device: usize,
     name: &'t str,
+    /// The line of `class-default`.
     line: usize,
     /// `shape` or `police`.
     command: &'t str,
@@ -50,7 +51,10 @@ pub(super) fn check(
             let is_expected = |(name, count): &(&str, usize)| {
                 let is_local = own().any(|outer| outer.inner == Some(*name));
                 let is_unused = !parts.used.contains(*name);
-                parts.policies.contains_key(*name) && (is_unused || is_local && *count >= LEAST_OTHERS)
+                let has_namesake =
+                    outer.iter().any(|outer| outer.name == bare.name && outer.inner == Some(*name));
+                parts.policies.contains_key(*name)
+                    && (is_unused || is_local && (*count >= LEAST_OTHERS || has_namesake))
             };
             let mut expected = uses.into_iter().filter(is_expected);
             let (Some((inner, _)), None) = (expected.next(), expected.next()) else { continue };
@@ -73,22 +77,22 @@ fn outer_policies<'t>(device: usize, parts: &Parts<'t>, nodes: &[Node<'t>]) -> V
     let outer = used.filter_map(|name| {
         let mut classes = parts.classes_of(name);
         let (Some(class), None) = (classes.next(), classes.next()) else { return None };
-        let (line, command) = rate(class)?;
+        let command = rate(class)?;
         let inner = class.lines.iter().find_map(|(_, words)| match words.as_slice() {
             ["service-policy", inner] => Some(*inner),
             _ => None,
         });
         let places = places.get(name).cloned().unwrap_or_default();
-        Some(Outer { device, name, line, command, inner, places })
+        Some(Outer { device, name, line: class.line, command, inner, places })
     });
     outer.collect()
 }
 
-/// Returns the line and the command that limit the rate of `class-default`.
-fn rate<'t>(class: &ClassPart<'t>) -> Option<(usize, &'t str)> {
+/// Returns the command that limits the rate of `class-default`.
+fn rate<'t>(class: &ClassPart<'t>) -> Option<&'t str> {
     let is_default = class.name == "class-default";
-    class.lines.iter().filter(|_| is_default).find_map(|(line, words)| match words.first() {
-        Some(command @ (&"shape" | &"police")) => Some((*line, *command)),
+    class.lines.iter().filter(|_| is_default).find_map(|(_, words)| match words.first() {
+        Some(command @ (&"shape" | &"police")) => Some(*command),
         _ => None,
     })
 }

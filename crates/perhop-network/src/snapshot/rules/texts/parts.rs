@@ -19,6 +19,7 @@ pub(super) struct ClassMapPart<'t> {
 
 /// A class of a policy.
 pub(super) struct ClassPart<'t> {
+    pub(super) line: usize,
     pub(super) policy: &'t str,
     pub(super) name: &'t str,
     pub(super) lines: Vec<Words<'t>>,
@@ -82,7 +83,7 @@ impl<'t> Parts<'t> {
             if let ["class", name, ..] = class.words().as_slice() {
                 let lines = inner(class).collect();
                 self.by_policy.entry(policy).or_default().push(self.classes.len());
-                self.classes.push(ClassPart { policy, name, lines });
+                self.classes.push(ClassPart { line: class.line.0, policy, name, lines });
             }
         }
     }
