@@ -5,12 +5,14 @@
 mod access_vlans;
 mod addressless;
 mod bare_classifiers;
+mod bare_inputs;
 mod bare_ports;
 mod block_sessions;
 pub(super) mod braces;
 mod bundle_ends;
 mod bundle_members;
 mod bundle_modes;
+mod clocks;
 mod code_points;
 mod companions;
 mod control_planes;
@@ -27,6 +29,7 @@ mod directions;
 mod eigrp_parts;
 mod ends;
 mod engine_filters;
+mod fabrics;
 mod far_policies;
 mod features;
 mod filters;
@@ -43,6 +46,7 @@ mod instance_routes;
 mod instances;
 mod isis;
 mod isis_listed;
+mod keepalives;
 mod keyring_peers;
 mod label_classes;
 mod label_ports;
@@ -54,6 +58,7 @@ mod match_kinds;
 mod neighbors;
 mod nhrp_servers;
 mod ospf_types;
+mod packet_bursts;
 mod parts;
 mod path_preferences;
 mod port_namesakes;
@@ -69,6 +74,7 @@ mod prefix_sets;
 mod queues;
 mod queuing_shares;
 mod rate_digits;
+mod received_prefixes;
 mod redistribution;
 mod reflectors;
 mod remaining_shares;
@@ -88,6 +94,7 @@ mod switch_maps;
 mod switch_off;
 mod tag_numbers;
 mod term_names;
+mod term_protocols;
 mod timers;
 mod tunnel_parts;
 mod twin_ports;
@@ -208,6 +215,18 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
         check(snapshot, &trees, found);
     }
     check_classes(snapshot, &trees, &devices, found);
+    check_peers(snapshot, &trees, found);
+    packet_bursts::check(snapshot, &trees, &devices, found);
+}
+
+/// Adds the findings about switches of a fabric, clocks, inputs, and routes of neighbors.
+fn check_peers(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
+    bare_inputs::check(snapshot, found);
+    clocks::check(snapshot, trees, found);
+    fabrics::check(snapshot, trees, found);
+    keepalives::check(snapshot, trees, found);
+    received_prefixes::check(snapshot, trees, found);
+    term_protocols::check(snapshot, trees, found);
 }
 
 /// Adds the findings about shares, priorities and marks of classes.

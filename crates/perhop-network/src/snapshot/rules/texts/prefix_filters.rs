@@ -19,7 +19,7 @@ const LEAST_PERMITTED: usize = 2;
 const DEFAULT: &str = "0.0.0.0/0";
 
 /// A network that a device announces: the device, its AS number, and the subnet.
-type Network<'t> = (usize, &'t str, Prefix);
+pub(super) type Network<'t> = (usize, &'t str, Prefix);
 
 /// The prefix lists of a device that runs BGP.
 struct Filters<'n, 't> {
@@ -156,7 +156,7 @@ impl<'t> Filters<'_, 't> {
 }
 
 /// Whether a port or a route of a device has a subnet or is inside it.
-fn is_known(snapshot: &Snapshot, subnet: Prefix) -> bool {
+pub(super) fn is_known(snapshot: &Snapshot, subnet: Prefix) -> bool {
     (0..snapshot.devices.len()).any(|device| {
         let router = snapshot.router(device);
         let mut addresses = router.ports.iter().flat_map(addresses);
@@ -166,14 +166,14 @@ fn is_known(snapshot: &Snapshot, subnet: Prefix) -> bool {
 }
 
 /// Whether two IPv4 subnets have the same prefix length and differ in one byte.
-fn are_near(first: Prefix, second: Prefix) -> bool {
+pub(super) fn are_near(first: Prefix, second: Prefix) -> bool {
     let (IpAddr::V4(one), IpAddr::V4(other)) = (first.network(), second.network()) else { return false };
     let differing = one.octets().iter().zip(other.octets()).filter(|(one, other)| **one != *other).count();
     first.length() == second.length() && differing == 1
 }
 
 /// Generates the lines about BGP neighbors: the neighbor, and the words after it.
-fn neighbor_lines<'t>(nodes: &[Node<'t>]) -> impl Iterator<Item = (&'t str, Vec<&'t str>)> {
+pub(super) fn neighbor_lines<'t>(nodes: &[Node<'t>]) -> impl Iterator<Item = (&'t str, Vec<&'t str>)> {
     let processes = nodes.iter().filter(|node| node.line.1.starts_with("router bgp "));
     let lines =
         processes.flat_map(|node| node.inner.iter().chain(node.inner.iter().flat_map(|inner| &inner.inner)));
@@ -191,7 +191,7 @@ fn number<'t>(nodes: &[Node<'t>]) -> Option<&'t str> {
 }
 
 /// Returns the IPv4 networks and aggregates that the BGP process of a device announces.
-fn networks<'t>(snapshot: &Snapshot, device: usize, nodes: &[Node<'t>]) -> Vec<Network<'t>> {
+pub(super) fn networks<'t>(snapshot: &Snapshot, device: usize, nodes: &[Node<'t>]) -> Vec<Network<'t>> {
     let Some(number) = number(nodes) else { return Vec::new() };
     let families = families(snapshot.devices[device].device.numbered_lines());
     let subnets = |family: BgpFamily| {
