@@ -151,7 +151,7 @@ pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) 
     let kinds: Vec<&Kind> = match configuration.grammar {
         Grammar::Ios => KINDS.iter().collect(),
         Grammar::NxOs => KINDS.iter().filter(|kind| OF_NX_OS.contains(&kind.title)).collect(),
-        _ => return,
+        Grammar::IosXr => return,
     };
     let announcing = Announcing::new();
     let lines: Vec<(&Line, Vec<&str>)> = configuration

@@ -13,7 +13,7 @@ struct Switch {
     device: usize,
     /// The VNIs of its VLANs.
     numbers: BTreeSet<String>,
-    /// How each VNI carries broadcasts, with the line.
+    /// The way of broadcasts in each VNI, with the line.
     floods: BTreeMap<String, (usize, String)>,
     /// The MAC address of its anycast gateways in lower case without separators, with the line.
     gateway: Option<(usize, String)>,
