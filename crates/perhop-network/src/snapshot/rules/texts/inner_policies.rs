@@ -14,8 +14,9 @@ const LEAST_OTHERS: usize = 2;
 struct Outer<'t> {
     device: usize,
     name: &'t str,
-    /// The line of `class-default`.
     line: usize,
+    /// The line of `class-default`.
+    class_line: usize,
     /// `shape` or `police`.
     command: &'t str,
     inner: Option<&'t str>,
@@ -48,13 +49,13 @@ pub(super) fn check(
             for inner in alike.filter_map(|outer| outer.inner) {
                 *uses.entry(inner).or_default() += 1;
             }
+            let has_namesake =
+                |name: &str| outer.iter().any(|outer| outer.name == bare.name && outer.inner == Some(name));
             let is_expected = |(name, count): &(&str, usize)| {
                 let is_local = own().any(|outer| outer.inner == Some(*name));
                 let is_unused = !parts.used.contains(*name);
-                let has_namesake =
-                    outer.iter().any(|outer| outer.name == bare.name && outer.inner == Some(*name));
                 parts.policies.contains_key(*name)
-                    && (is_unused || is_local && (*count >= LEAST_OTHERS || has_namesake))
+                    && (is_unused || is_local && (*count >= LEAST_OTHERS || has_namesake(name)))
             };
             let mut expected = uses.into_iter().filter(is_expected);
             let (Some((inner, _)), None) = (expected.next(), expected.next()) else { continue };
@@ -64,7 +65,9 @@ pub(super) fn check(
             );
             let effect = "all packets of the policy share one queue or mark".to_owned();
             let rule = &rules::NETWORK_POLICY_MISSING;
-            let finding = snapshot.finding(device, rule, bare.line, (message, effect));
+            // Compared with a policy of the same name, the class lacks a line.
+            let line = if has_namesake(inner) { bare.class_line } else { bare.line };
+            let finding = snapshot.finding(device, rule, line, (message, effect));
             found.push(finding.about(Topic::Queues, Precision::Exact));
         }
     }
@@ -77,22 +80,22 @@ fn outer_policies<'t>(device: usize, parts: &Parts<'t>, nodes: &[Node<'t>]) -> V
     let outer = used.filter_map(|name| {
         let mut classes = parts.classes_of(name);
         let (Some(class), None) = (classes.next(), classes.next()) else { return None };
-        let command = rate(class)?;
+        let (line, command) = rate(class)?;
         let inner = class.lines.iter().find_map(|(_, words)| match words.as_slice() {
             ["service-policy", inner] => Some(*inner),
             _ => None,
         });
         let places = places.get(name).cloned().unwrap_or_default();
-        Some(Outer { device, name, line: class.line, command, inner, places })
+        Some(Outer { device, name, line, class_line: class.line, command, inner, places })
     });
     outer.collect()
 }
 
-/// Returns the command that limits the rate of `class-default`.
-fn rate<'t>(class: &ClassPart<'t>) -> Option<&'t str> {
+/// Returns the line and the command that limit the rate of `class-default`.
+fn rate<'t>(class: &ClassPart<'t>) -> Option<(usize, &'t str)> {
     let is_default = class.name == "class-default";
-    class.lines.iter().filter(|_| is_default).find_map(|(_, words)| match words.first() {
-        Some(command @ (&"shape" | &"police")) => Some(*command),
+    class.lines.iter().filter(|_| is_default).find_map(|(line, words)| match words.first() {
+        Some(command @ (&"shape" | &"police")) => Some((*line, *command)),
         _ => None,
     })
 }
