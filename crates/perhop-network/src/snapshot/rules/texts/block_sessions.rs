@@ -131,21 +131,28 @@ fn of_lines<'t>(node: &Node<'t>) -> Option<Process<'t>> {
     Some(found)
 }
 
-/// Returns the neighbors of IOS XR whose block has no number, and whose groups have none either.
+/// Returns the neighbors of IOS XR and NX-OS whose block has no number, and whose groups or templates have none
+/// either.
 fn without_number<'t>(process: &Node<'t>, node: &Node<'t>) -> Vec<(usize, &'t str)> {
     let has_number = |part: &Node| part.inner.iter().any(|line| line.begins_with("remote-as "));
     let group_has = |name: &str| {
         let mut groups = process.inner.iter().filter(|group| {
-            matches!(*group.words().as_slice(), ["neighbor-group" | "session-group", own] if own == name)
+            matches!(
+                *group.words().as_slice(),
+                ["neighbor-group" | "session-group", own] | ["template", _, own] if own == name
+            )
         });
-        // A group can use another group.
-        groups.any(|group| has_number(group) || group.inner.iter().any(|line| line.begins_with("use ")))
+        // A group can use another group, and a template can inherit from another template.
+        let has_other = |group: &Node| {
+            group.inner.iter().any(|line| ["use ", "inherit "].iter().any(|start| line.begins_with(start)))
+        };
+        groups.any(|group| has_number(group) || has_other(group))
     };
     let mut found = Vec::new();
     for inner in &node.inner {
         if let ["neighbor", address] = *inner.words().as_slice() {
             let mut groups = inner.inner.iter().filter_map(|line| match *line.words().as_slice() {
-                ["use", _, name] => Some(name),
+                ["use" | "inherit", _, name, ..] => Some(name),
                 _ => None,
             });
             if !has_number(inner) && !groups.any(group_has) {
@@ -208,6 +215,8 @@ mod tests {
         };
         assert_eq!(lines(text), [7]);
         assert_eq!(lines(&text.replace("  remote-as 1\n", "  timers 10 30\n")), [4, 7]);
+        let text = "router bgp 1\n template peer A\n  remote-as 1\n neighbor 10.0.0.2\n  inherit peer A\n";
+        assert_eq!(lines(text).len(), 0);
     }
 
     #[test]
