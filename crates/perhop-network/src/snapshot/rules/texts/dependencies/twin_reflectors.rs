@@ -80,8 +80,10 @@ fn is_block(node: &Node) -> bool {
 fn read_blocks(process: &Node, number: &str, found: &mut Internal) {
     let group_of = |name: &str| {
         process.inner.iter().find(|inner| {
-            matches!(*inner.words().as_slice(), ["neighbor-group" | "session-group" | "af-group", own, ..] if own == name)
-                || matches!(*inner.words().as_slice(), ["template", _, own] if own == name)
+            matches!(
+                *inner.words().as_slice(),
+                ["neighbor-group" | "session-group" | "af-group", own, ..] if own == name
+            ) || matches!(*inner.words().as_slice(), ["template", _, own] if own == name)
         })
     };
     for neighbor in process.inner.iter().filter(|inner| is_block(inner)) {
@@ -92,7 +94,12 @@ fn read_blocks(process: &Node, number: &str, found: &mut Internal) {
             _ => None,
         });
         let parts = || [Some(neighbor), group].into_iter().flatten();
-        let is_internal = |inner: &Node| matches!(*inner.words().as_slice(), ["remote-as", other] if other == number || other == "internal");
+        let is_internal = |inner: &Node| {
+            matches!(
+                *inner.words().as_slice(),
+                ["remote-as", other] if other == number || other == "internal"
+            )
+        };
         let has_number = words.windows(2).any(|pair| pair[0] == "remote-as" && pair[1] == number);
         if !has_number && !parts().any(|part| part.inner.iter().any(is_internal)) {
             continue;
