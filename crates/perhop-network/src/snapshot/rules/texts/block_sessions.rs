@@ -131,8 +131,8 @@ fn of_lines<'t>(node: &Node<'t>) -> Option<Process<'t>> {
     Some(found)
 }
 
-/// Returns the neighbors of IOS XR and NX-OS whose block has no number, and whose groups or templates have none
-/// either.
+/// Returns the neighbors of IOS XR and NX-OS whose block has no number, and whose groups or templates have
+/// none either.
 fn without_number<'t>(process: &Node<'t>, node: &Node<'t>) -> Vec<(usize, &'t str)> {
     let has_number = |part: &Node| part.inner.iter().any(|line| line.begins_with("remote-as "));
     let group_has = |name: &str| {

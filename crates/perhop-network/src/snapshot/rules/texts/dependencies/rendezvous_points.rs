@@ -38,7 +38,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
             let theirs: BTreeSet<&BTreeSet<&str>> =
                 far.iter().map(|far| &devices[*far].points[groups].0).collect();
             let (Some(usual), 1) = (theirs.first(), theirs.len()) else { continue };
-            if *usual != points && !(is_known(snapshot, points) && !is_known(snapshot, usual)) {
+            if *usual != points && (!is_known(snapshot, points) || is_known(snapshot, usual)) {
                 report_point(snapshot, (device, *line), points, (far[0], usual), found);
             }
         }

@@ -67,7 +67,9 @@ fn read(nodes: &[Node]) -> Internal {
         }
     }
     let groups = braces::block(nodes, &["protocols", "bgp"]).map_or(&[][..], |node| &node.inner);
-    groups.iter().for_each(|group| read_group(group, &mut found));
+    for group in groups {
+        read_group(group, &mut found);
+    }
     found
 }
 
@@ -90,7 +92,7 @@ fn read_blocks(process: &Node, number: &str, found: &mut Internal) {
         let words = neighbor.words();
         let Some(address) = words.get(1).and_then(|word| word.parse().ok()) else { continue };
         let group = neighbor.inner.iter().find_map(|inner| match *inner.words().as_slice() {
-            ["use", _, name] | ["inherit", _, name] => group_of(name),
+            ["use" | "inherit", _, name] => group_of(name),
             _ => None,
         });
         let parts = || [Some(neighbor), group].into_iter().flatten();
