@@ -200,7 +200,7 @@ mod tests {
         assert!(refused.message.contains("guarantees nothing") && refused.help.is_some());
         let refused = error(SchedulerConfig::ThreeParameter, &[minimum(300), bandwidth(300)]);
         assert!(refused.message.contains("bandwidth has no meaning under three-parameter"));
-        assert!(refused.help.unwrap().contains("takes minimum"));
+        assert!(refused.help.unwrap().contains("accepts the keys minimum"));
         assert!(error(SchedulerConfig::Scfq, &[minimum(300)]).message.contains("minimum has no meaning"));
     }
 
