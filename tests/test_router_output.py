@@ -412,7 +412,10 @@ def test_options_of_other_comparisons_are_refused(perhop: Command, tmp_path: Pat
     for options, message in (
         (["--router", saved, scenario, "--live-replications", "2"], "one simulated run"),
         (["--router", saved, scenario, "-o", "out"], "one simulated run"),
-        (["--router", saved, scenario, scenario], "--router compares a router with one argument, but there are 2 arguments"),
+        (
+            ["--router", saved, scenario, scenario],
+            "--router compares a router with one argument, but there are 2 arguments",
+        ),
         ([scenario, "--points", "3"], "add --router FILE"),
         ([scenario, "--platform", "hqf"], "--platform applies only to a comparison with a router"),
         (["--router", saved, scenario, "--interface", "Serial0/0"], "applies only to router configurations"),
