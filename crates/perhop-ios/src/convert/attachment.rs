@@ -210,7 +210,8 @@ impl<'a> Context<'a> {
                 &rules::POLICY_SHARED_BY_SUBINTERFACES,
                 line,
                 format!("policy {policy} is shared by the sub-interfaces of {parent}"),
-                "the router has one set of queues and policers for all these sub-interfaces; perhop has a separate set for each",
+                "the router has one set of queues and policers for all these sub-interfaces; perhop has a \
+                 separate set for each",
             ));
         }
     }

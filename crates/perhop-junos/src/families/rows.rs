@@ -347,7 +347,8 @@ fn chip_rows(chip: &Chip) -> Vec<PlatformRule> {
         ),
         row(
             "dynamic-threshold",
-            "the index of the threshold of queues that drop; 7 is a factor of 1, and each further index doubles the factor",
+            "the index of the threshold of queues that drop; 7 is a factor of 1, and each further index \
+             doubles the factor",
             number(Chip::LOSSY_INDEX.into()),
             documented,
         ),

@@ -305,7 +305,8 @@ impl Snapshot<'_> {
         };
         match with_route.as_slice() {
             [] => Err(format!(
-                "no VRF of {name} has a route to {destination}; write its routes, such as `vrf {vrf} {destination}/32 = …`"
+                "no VRF of {name} has a route to {destination}; write its routes, such as `vrf {vrf} \
+                 {destination}/32 = …`"
             )),
             several if several.contains(&vrf) => assume(vrf, "which has the same name and a route"),
             [only] => assume(only, "the only VRF with a route"),

@@ -153,7 +153,8 @@ impl<'a> Tracer<'a> {
         for RoutingProcess { line, .. } in processes.filter(|process| !is_computed(process.protocol)) {
             let text = self.line(*line).text;
             self.not_looked_at.insert(format!(
-                "line {line}, `{text}`: a route that the device learns can lead to {destination} over another interface"
+                "line {line}, `{text}`: a route that the device learns can lead to {destination} over \
+                 another interface"
             ));
         }
     }
@@ -166,7 +167,8 @@ impl<'a> Tracer<'a> {
         match with_policy.as_slice() {
             [] => {
                 self.assumed.insert(format!(
-                    "no route to {destination} is known: the packet leaves via an interface without an output policy"
+                    "no route to {destination} is known: the packet leaves via an interface without an \
+                     output policy"
                 ));
                 Ok(None)
             }

@@ -9,7 +9,8 @@ use crate::{ConfigError, Time};
 const TAKES: Takes = Takes {
     scheduler: "drr",
     shares: &["quantum"],
-    help: "drr accepts the key quantum (IP bytes per round), for example 1500B; shares are proportional to the quanta",
+    help: "drr accepts the key quantum (IP bytes per round), for example 1500B; shares are proportional to \
+        the quanta",
 };
 
 /// The quantum of a class without a configured quantum: the MTU of Ethernet, so that a packet is sent in

@@ -10,7 +10,8 @@ use crate::{ConfigError, Time};
 const TAKES: Takes = Takes {
     scheduler: "fifo",
     shares: &[],
-    help: "fifo serves packets in order of arrival and accepts no shares; for shares, use priority, wrr, drr, scfq, wfq, wf2q-plus, three-parameter, cbq, hfsc or htb",
+    help: "fifo serves packets in order of arrival and accepts no shares; for shares, use priority, wrr, \
+        drr, scfq, wfq, wf2q-plus, three-parameter, cbq, hfsc or htb",
 };
 
 /// First come, first served: serves the children in the order in which their packets have arrived.

@@ -10,7 +10,8 @@ use crate::{ConfigError, Time};
 const TAKES: Takes = Takes {
     scheduler: "scfq",
     shares: &["weight", "bandwidth"],
-    help: "scfq accepts the key weight (1 by default) or the key bandwidth; shares are proportional to the weights",
+    help: "scfq accepts the key weight (1 by default) or the key bandwidth; shares are proportional to the \
+        weights",
 };
 
 /// Self-clocked fair queueing: serves the head with the lowest finish tag. The tag of the packet in service

@@ -12,7 +12,8 @@ use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 const TAKES: Takes = Takes {
     scheduler: "three-parameter",
     shares: &["minimum", "weight"],
-    help: "three-parameter accepts the keys minimum (a guaranteed rate) and weight (the share of the rate that is not guaranteed, 1 by default); for a maximum, write a `shape` in the class",
+    help: "three-parameter accepts the keys minimum (a guaranteed rate) and weight (the share of the rate \
+        that is not guaranteed, 1 by default); for a maximum, write a `shape` in the class",
 };
 
 /// The scheduler of routers with three parameters for each class. It serves minima first, and then the excess
@@ -75,13 +76,13 @@ const PATIENCE: Virtual = (PICOSECONDS_PER_SECOND as Virtual / 4) << FRACTION_BI
 impl ThreeParameter {
     pub(super) fn build(classes: &[ClassConfig]) -> Result<ThreeParameter, ConfigError> {
         let excess = Scfq::build_for(&TAKES, classes)?;
-        let guarantee = |(index, class): (usize, &ClassConfig)| {
-            match class.share.minimum {
+        let guarantee = |(index, class): (usize, &ClassConfig)| match class.share.minimum {
             None => Ok(None),
             Some(minimum) if minimum.as_bits_per_second() > 0 => Ok(Some(Guarantee::at_rate(minimum))),
-            Some(_) => Err(error_in(index, "minimum", "a minimum of 0 guarantees nothing")
-                .help("write a minimum above 0, for example 300kb/s; without a minimum, the class gets its share of the rate that is not guaranteed")),
-        }
+            Some(_) => Err(error_in(index, "minimum", "a minimum of 0 guarantees nothing").help(
+                "write a minimum above 0, for example 300kb/s; without a minimum, the class gets its \
+                    share of the rate that is not guaranteed",
+            )),
         };
         let children: Vec<_> = classes.iter().enumerate().map(guarantee).collect::<Result<_, _>>()?;
         let (early, due) = (Tournament::new(children.len()), Tournament::new(children.len()));

@@ -10,7 +10,8 @@ use crate::{ConfigError, Rate, Time};
 const TAKES: Takes = Takes {
     scheduler: "wf2q-plus",
     shares: &["weight", "bandwidth"],
-    help: "wf2q-plus accepts the key weight (1 by default) or the key bandwidth; shares are proportional to the weights",
+    help: "wf2q-plus accepts the key weight (1 by default) or the key bandwidth; shares are proportional to \
+        the weights",
 };
 
 /// WF2Q+. Of the heads that the fluid server would have started to serve, it selects the head that the fluid

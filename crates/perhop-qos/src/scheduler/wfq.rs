@@ -12,7 +12,8 @@ use crate::{ConfigError, Rate, Time};
 const TAKES: Takes = Takes {
     scheduler: "wfq",
     shares: &["weight", "bandwidth"],
-    help: "wfq accepts the key weight (1 by default) or the key bandwidth; shares are proportional to the weights",
+    help: "wfq accepts the key weight (1 by default) or the key bandwidth; shares are proportional to the \
+        weights",
 };
 
 /// Weighted fair queueing. It serves packets in the order in which the fluid server, generalized processor

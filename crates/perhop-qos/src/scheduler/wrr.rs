@@ -9,7 +9,8 @@ use crate::{ConfigError, Time};
 const TAKES: Takes = Takes {
     scheduler: "wrr",
     shares: &["weight", "bandwidth"],
-    help: "wrr accepts the key weight (packets per round) or the key bandwidth (divided by the smallest bandwidth)",
+    help: "wrr accepts the key weight (packets per round) or the key bandwidth (divided by the smallest \
+        bandwidth)",
 };
 
 /// The number of steps of one packet. Weights are counted in steps of 2⁻³² packet.

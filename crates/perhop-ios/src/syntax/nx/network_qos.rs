@@ -13,7 +13,8 @@ pub(super) const POLICY: &[Command<NetworkPolicy>] = &[modelled("class", class),
 pub(super) const CLASS: &[Command<NetworkClass>] = &[
     recorded(
         "mtu",
-        "the switch drops longer frames of the class, but perhop does not; the MTU of an interface permits longer frames",
+        "the switch drops longer frames of the class, but perhop does not; the MTU of an interface permits \
+         longer frames",
         |class, reader| {
             let bytes = if reader.negated() { None } else { Some(reader.number("bytes", 576..=9216)?) };
             reader.end()?;

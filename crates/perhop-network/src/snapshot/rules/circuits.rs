@@ -178,7 +178,8 @@ fn check_shapers(snapshot: &Snapshot, ports: &[(PortId, u64)], found: &mut Vec<N
             Rate::from_bits_per_second(*rate),
             with_policy.len()
         );
-        let effect = "the queues of the port never fill; the carrier drops packets above the rate of the circuit, in every class";
+        let effect = "the queues of the port never fill; the carrier drops packets above the rate of the \
+            circuit, in every class";
         let line = snapshot.line_without_shaper(*id);
         let rule = &rules::NETWORK_CIRCUIT_RATE_DIFFERS;
         let finding = snapshot.finding(id.device, rule, line, (message, effect.to_owned()));

@@ -109,8 +109,10 @@ impl Built {
             self.leaves.push(Class::new(None, none.clone(), none));
             return Ok(());
         };
-        Err(error_in(index, "direct", message)
-            .help("write only `direct` in the share of one outermost class; this class is served before all others, and is not shaped"))
+        Err(error_in(index, "direct", message).help(
+            "write only `direct` in the share of one outermost class; this class is served before all \
+                others, and is not shaped",
+        ))
     }
 
     /// The priority and the quantum of a class with a queue.

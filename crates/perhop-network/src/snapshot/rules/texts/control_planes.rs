@@ -39,7 +39,8 @@ pub(super) fn check(
         return;
     }
     let message = format!(
-        "{policy} at the control plane of {} limits no class, but the policies of {others} other control planes do",
+        "{policy} at the control plane of {} limits no class, but the policies of {others} other control \
+         planes do",
         snapshot.devices[*device].name
     );
     let effect =

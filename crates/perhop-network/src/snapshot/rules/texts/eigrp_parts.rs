@@ -98,7 +98,8 @@ fn check_group(
             own.node.line.1.trim(),
             ports.len() - 1
         );
-        let effect = "EIGRP loses the neighbors or the routes of this port, or receives them later than the other ports do";
+        let effect = "EIGRP loses the neighbors or the routes of this port, or receives them later than the \
+            other ports do";
         let rule = &rules::NETWORK_PORT_INCOMPLETE;
         found.push(snapshot.finding(id.device, rule, own.node.line.0, (message, effect.to_owned())));
     }

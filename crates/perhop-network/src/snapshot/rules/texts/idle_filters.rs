@@ -23,7 +23,8 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
             continue;
         }
         let message = format!(
-            "no line of {} uses {name}, and the neighbor {address} (line {neighbor}) has no filter {direction}",
+            "no line of {} uses {name}, and the neighbor {address} (line {neighbor}) has no filter \
+             {direction}",
             snapshot.devices[device].name
         );
         let effect = "routes pass that the filter should keep out: packets take paths that they should not";

@@ -42,7 +42,8 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
             let Some((own, others)) = opposite(&entries) else { continue };
             let [own_action, action] = [own.permits, !own.permits].map(action);
             let message = format!(
-                "prefix list {name} of {} has `{own_action} {text}`, but {others} other devices have `{action} {text}`",
+                "prefix list {name} of {} has `{own_action} {text}`, but {others} other devices have \
+                 `{action} {text}`",
                 snapshot.devices[own.device].name
             );
             let rule = &rules::NETWORK_ROUTE_MISSING;
@@ -51,7 +52,8 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
         for entries in devices.values() {
             for own in without_effect(entries) {
                 let message = format!(
-                    "`deny {}` in prefix list {name} of {} has no effect, because no later entry permits such routes",
+                    "`deny {}` in prefix list {name} of {} has no effect, because no later entry permits \
+                     such routes",
                     own.text, snapshot.devices[own.device].name
                 );
                 let rule = &rules::NETWORK_ROUTE_MISSING;

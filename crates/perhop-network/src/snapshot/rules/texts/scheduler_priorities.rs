@@ -39,7 +39,8 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
                 .find(|(class, other)| other.2 > own.2 && *class != ef && !control.contains(class));
             let Some((other, theirs)) = higher else { continue };
             let message = format!(
-                "{}: class {ef} of EF has priority {} (scheduler {}), but class {other} has {} (scheduler {})",
+                "{}: class {ef} of EF has priority {} (scheduler {}), but class {other} has {} (scheduler \
+                 {})",
                 snapshot.devices[device].name, LEVELS[own.2], own.0, LEVELS[theirs.2], theirs.0
             );
             let effect = format!("packets of {other} leave before voice: its delay has no bound");

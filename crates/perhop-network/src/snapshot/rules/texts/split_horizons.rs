@@ -31,7 +31,8 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
             continue;
         }
         let message = format!(
-            "{} is the hub of {} spokes with EIGRP, but neither turns off split horizon nor announces a summary",
+            "{} is the hub of {} spokes with EIGRP, but neither turns off split horizon nor announces a \
+             summary",
             snapshot.port_name(*hub),
             ends.len() - 1
         );

@@ -98,7 +98,8 @@ fn check_shared(snapshot: &Snapshot, device: usize, own: &Interfaces, found: &mu
     for ((source, profile), tunnels) in by_source.iter().filter(|(_, tunnels)| tunnels.len() > 1) {
         for (_, line) in tunnels.iter().filter(|(is_shared, _)| !is_shared) {
             let message = format!(
-                "{} tunnels of {} from {source} have the profile {profile}, but this tunnel does not share it",
+                "{} tunnels of {} from {source} have the profile {profile}, but this tunnel does not share \
+                 it",
                 tunnels.len(),
                 snapshot.devices[device].name
             );

@@ -365,7 +365,8 @@ fn check_service_names(
         }
         let message = if is_inactive {
             format!(
-                "the class of service of {name} is inactive, but the class of service of other ports is active"
+                "the class of service of {name} is inactive, but the class of service of other ports is \
+                 active"
             )
         } else {
             format!("`class-of-service` names {name}, which `interfaces` does not have")

@@ -23,7 +23,8 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
         for (name, hops) in paths(nodes) {
             if let Some((hop, before)) = wrong_hop(snapshot, device, &hops) {
                 let message = format!(
-                    "the explicit path {name} of {} names {}, which is at no link of {}, the device before it",
+                    "the explicit path {name} of {} names {}, which is at no link of {}, the device before \
+                     it",
                     snapshot.devices[device].name, hop.address, snapshot.devices[before].name
                 );
                 let effect =

@@ -30,7 +30,8 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
             continue;
         }
         let message = format!(
-            "{} accepts packets of {here} bytes (`system mtu`), and {} at the other end of the link accepts {there}",
+            "{} accepts packets of {here} bytes (`system mtu`), and {} at the other end of the link accepts \
+             {there}",
             snapshot.port_name(own),
             snapshot.port_name(other)
         );
