@@ -166,8 +166,8 @@ pub(super) fn is_left_out(text: &str) -> bool {
 }
 
 /// Returns the words of a line inside a block in a canonical form, so that equivalent lines are equal. Each
-/// criterion of a class becomes a line of its own, codepoints and ports become numbers, and sequence numbers
-/// are removed.
+/// criterion of a class becomes a line of its own, codepoints, ports and areas become numbers, and sequence
+/// numbers are removed.
 pub(super) fn canonical(text: &str) -> Vec<Vec<String>> {
     let mut words: Vec<&str> = text.split_whitespace().map(|word| word.trim_end_matches(';')).collect();
     let is_numbered = |words: &[&str]| {
@@ -207,6 +207,10 @@ pub(super) fn canonical(text: &str) -> Vec<Vec<String>> {
             vec![rest.iter().map(|word| (*word).to_owned()).chain([bits(value)]).collect()]
         }
         ["permit" | "deny", ..] => vec![words.iter().map(|word| port(word)).collect()],
+        [rest @ .., "area", value] => {
+            let rest = rest.iter().map(|word| (*word).to_owned());
+            vec![rest.chain(["area".to_owned(), area(value)]).collect()]
+        }
         _ => vec![words.iter().map(|word| (*word).to_owned()).collect()],
     }
 }
@@ -244,6 +248,11 @@ fn bits(word: &str) -> String {
     value.and_then(Dscp::new).map_or_else(|| word.to_owned(), |dscp| dscp.to_string())
 }
 
+/// Returns an area that is written like an address as a number (RFC 2328 §C.2). Returns other words unchanged.
+fn area(word: &str) -> String {
+    word.parse::<Ipv4Addr>().map_or_else(|_| word.to_owned(), |address| address.to_bits().to_string())
+}
+
 fn port(word: &str) -> String {
     let number = PORTS.iter().find(|(name, _)| *name == word);
     number.map_or(word, |(_, number)| number).to_owned()
@@ -267,7 +276,14 @@ pub(super) fn without_values(path: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::with_codepoint_names;
+    use super::{canonical, with_codepoint_names};
+
+    #[test]
+    fn both_forms_of_an_area_are_equal() {
+        assert_eq!(canonical("ip ospf 10 area 0.0.0.0"), canonical("ip ospf 10 area 0"));
+        assert_eq!(canonical("ip ospf 10 area 0.0.1.2"), canonical("ip ospf 10 area 258"));
+        assert_ne!(canonical("ip ospf 10 area 0.0.0.1"), canonical("ip ospf 10 area 0"));
+    }
 
     #[test]
     fn numbers_after_dscp_are_codepoints() {
