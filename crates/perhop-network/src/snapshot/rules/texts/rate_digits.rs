@@ -36,11 +36,13 @@ pub(super) fn check(snapshot: &Snapshot, devices: &[Parts], found: &mut Vec<Netw
         if others.is_empty() || !others.iter().all(is_longer) {
             continue;
         }
+        let others = match others.len() {
+            1 => "another device polices".to_owned(),
+            count => format!("{count} other devices police"),
+        };
         let message = format!(
-            "{} polices class {class} of {policy} to {rate} b/s, but {} other devices police it to {} b/s with \
-             the same burst",
+            "{} polices class {class} of {policy} to {rate} b/s, but {others} it to {} b/s with the same burst",
             snapshot.devices[*device].name,
-            others.len(),
             DIGIT * rate
         );
         let effect = "if the rate lacks a digit, most packets of the class are dropped".to_owned();
