@@ -121,16 +121,12 @@ def _leaves(queueing: Any, around: list[Any], found: list[tuple[str, list[Any]]]
 @pytest.mark.parametrize("file", WITH_POLICIES, ids=lambda file: f"{file.parent.name}-{file.stem}")
 def test_filters_choose_the_class_of_every_packet(file: Path) -> None:
     source = read_source(file)
-    for attachment in source.attached:
-        if (
-            attachment.direction != "output"
-            or not attachment.policy.get("queueing")
-            or attachment.port is None
-        ):
+    for attached in source.attached:
+        if attached.direction != "output" or not attached.policy.get("queueing") or attached.port is None:
             continue
-        converted = convert.convert(file, to="tc", interface=attachment.interface)
+        converted = convert.convert(file, to="tc", interface=attached.interface)
         leaves: list[tuple[str, list[Any]]] = []
-        _leaves(attachment.policy["queueing"], [], leaves)
+        _leaves(attached.policy["queueing"], [], leaves)
         # Classes are numbered by a comment in front of them.
         names = re.findall(r'# (.+)\ntc class add dev "\$DEV" parent \S+ classid (1:\w+)', converted.text)
         number = dict(names)
@@ -158,15 +154,15 @@ def test_filters_choose_the_class_of_every_packet(file: Path) -> None:
             got = chosen or (f"1:{default[1]}" if default and default[1] != "0" else None)
             shared = [name for name, minor in number.items() if minor == got]
             together = [name for names in shared for name in names.split(", ")]
-            assert (expected in together) if expected else got is None, (attachment.where, packet)
+            assert (expected in together) if expected else got is None, (attached.where, packet)
 
 
 def test_nearly_all_conditions_are_filters() -> None:
     filtered, ports = 0, 0
     for file in WITH_POLICIES:
-        for attachment in read_source(file).attached:
-            if attachment.direction == "output" and attachment.policy.get("queueing"):
-                converted = convert.convert(file, to="tc", interface=attachment.interface)
+        for attached in read_source(file).attached:
+            if attached.direction == "output" and attached.policy.get("queueing"):
+                converted = convert.convert(file, to="tc", interface=attached.interface)
                 ports += 1
                 filtered += not any(remark.construct.startswith("match") for remark in converted.remarks)
     # The other policies match colors, tags or labels of frames, or the interface of arrival.
@@ -452,7 +448,7 @@ def test_tc_accepts_every_command_that_its_kernel_supports(tmp_path: Path) -> No
         near.run("ip", "link", "set", "near0", "up")
         for file in WITH_POLICIES:
             source = read_source(file)
-            for interface in dict.fromkeys(attachment.interface for attachment in source.attached):
+            for interface in dict.fromkeys(attached.interface for attached in source.attached):
                 text = convert.convert(file, to="tc", interface=interface).text
                 lines = [line for line in text.splitlines() if line.startswith("tc ")]
                 for line, wrong in zip(lines, _failures(near, lines), strict=True):
@@ -497,6 +493,6 @@ policies:
     again = tmp_path / "again.yaml"
     assert perhop("convert", file, "--to", "yaml", "-o", again).code == 0
     assert perhop("check", again).code == 0
-    assert [attachment.policy for attachment in read_source(again).attached] == [
-        attachment.policy for attachment in read_source(file).attached
+    assert [attached.policy for attached in read_source(again).attached] == [
+        attached.policy for attached in read_source(file).attached
     ]
