@@ -166,7 +166,7 @@ pub enum LimitPrecision {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", rename_all_fields = "kebab-case")]
 pub enum PeerLimit {
-    /// The same rule as in other policies.
+    /// The limit follows the rule for all other policies.
     AsElsewhere,
     /// A time at the rate of the class.
     ClassTime {

@@ -9,7 +9,8 @@ use crate::rules;
 /// The range of the ratio of a shaper to the circuit that counts as a match. The lower limit leaves room for
 /// headers.
 const FITS: std::ops::RangeInclusive<f64> = 0.75..=1.05;
-/// The same range for a policer. A policer can count headers, so its upper limit is higher.
+/// The range of the ratio of a policer to the circuit that counts as a match. A policer can count headers, so
+/// its upper limit is higher than that of a shaper.
 const FITS_POLICER: std::ops::RangeInclusive<f64> = 0.75..=1.25;
 /// The minimum ratio of a shaper to the bandwidth of its port that headers can explain.
 const FAR_BELOW: f64 = 0.5;

@@ -111,7 +111,7 @@ pub struct PartiallyOverlappedConfig {
     pub max_probabilities: Vec<f64>,
 }
 
-/// The same range for all precedences.
+/// Thresholds of RED: one range that all precedences share.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct OverlappedConfig {
