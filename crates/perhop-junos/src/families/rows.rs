@@ -23,7 +23,7 @@ impl Family {
         let mut rows = vec![self.classes_row(), self.default_row(), self.classifier_row(), self.levels_row()];
         rows.extend([self.excess_row(), self.weights_row(), self.missing_row(), self.counted_row()]);
         match self.rules().chip {
-            Some(chip) => rows.extend(chip_rows(chip)),
+            Some(chip) => rows.extend(chip_rows(chip).into_iter().chain(common_chip_rows())),
             None => rows.extend(self.buffer_rows()),
         }
         rows.push(row(
@@ -312,6 +312,7 @@ impl Family {
 
 const OF_LEAST: Evidence = (EvidenceKind::Inferred, "no document of this family found; the value of SRX");
 
+/// The memory of a chip and the shares of its pools.
 fn chip_rows(chip: &Chip) -> Vec<PlatformRule> {
     let documented = (EvidenceKind::Documented, PACKET_BUFFER);
     let number = |number: u32| RuleValue::Number(number.into());
@@ -352,6 +353,12 @@ fn chip_rows(chip: &Chip) -> Vec<PlatformRule> {
             number(Chip::LOSSY_INDEX.into()),
             documented,
         ),
+    ]
+}
+
+/// Rules of all QFX chips alike.
+fn common_chip_rows() -> [PlatformRule; 3] {
+    [
         row(
             "profile-memory",
             "the memory of which fill levels of drop profiles are percentages",
@@ -364,13 +371,13 @@ fn chip_rows(chip: &Chip) -> Vec<PlatformRule> {
         row(
             "profile-end",
             "the drop probability from the last fill level of a drop profile on, percent",
-            number(100),
+            RuleValue::Number(100),
             (EvidenceKind::Documented, "TechLibrary fill-level-edit-class-of-service"),
         ),
         row(
             "dedicated-memory",
             "cells that are reserved for one queue and that no other queue can use",
-            number(0),
+            RuleValue::Number(0),
             (EvidenceKind::Inferred, "published for one port rate of one product only: left out"),
         ),
     ]

@@ -248,7 +248,7 @@ fn bits(word: &str) -> String {
     value.and_then(Dscp::new).map_or_else(|| word.to_owned(), |dscp| dscp.to_string())
 }
 
-/// Returns an area that is written like an address as a number (RFC 2328 §C.2). Returns other words unchanged.
+/// Returns an area in the notation of addresses as a number (RFC 2328 §C.2). Returns other words unchanged.
 fn area(word: &str) -> String {
     word.parse::<Ipv4Addr>().map_or_else(|_| word.to_owned(), |address| address.to_bits().to_string())
 }
