@@ -141,7 +141,7 @@ test-python-thorough: $(TEST_VENV)/built ## every test of Python, long ones in f
 	@tools/playground_if_possible.sh playground-tested
 	@seed=$${PERHOP_SEED:-$$(date +%s)}; echo "PERHOP_SEED=$$seed"; \
 	PERHOP_SEED=$$seed PERHOP_FLIPS=all PERHOP_POWER=all PERHOP_FAULTS=all PERHOP_SIGNALS=1000 PERHOP_FORGED=1000 \
-	  PERHOP_MALFORMED=10000 $(TEST_BIN)/pytest -n 2 -m "touched or thorough" $(PYTEST)
+	  PERHOP_MALFORMED=10000 $(TEST_BIN)/pytest -n 2 -m "touched or thorough" -o faulthandler_timeout=14400 $(PYTEST)
 
 test-playground: $(TEST_VENV)/built playground-tested ## the tests of the playground in a browser
 	$(TEST_BIN)/pytest -n $(or $(WORKERS),4) -m touched tests/test_playground*.py

@@ -18,7 +18,7 @@ from typing import Any
 _SERVER = Path(__file__).with_name("fork_server.py")
 
 #: Long enough for a busy machine; only a hanging command exceeds it.
-HANGS_AFTER_S = 1800
+HANGS_AFTER_S = 1000
 
 #: The modules that most commands import.
 MODULES = (

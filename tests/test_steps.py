@@ -24,6 +24,8 @@ needs:
 \t@echo needs >> order
 fails:
 \t@echo "what went wrong"; exit 3
+hangs:
+\t@sleep 600
 """
 
 
@@ -61,6 +63,14 @@ def test_a_failed_step_shows_its_output_and_stops_only_what_needs_it(
     assert {run.step.name: run.code for run in ended} == {"c": 2, "f": 0}
     assert "c: FAILED with exit code 2" in shown and "what went wrong" in shown
     assert "not run: d, which needs c" in shown and "not run: e, which needs d" in shown
+
+
+def test_a_step_that_hangs_is_ended_and_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = [step_runner.Step("g", "hangs", limit_s=0.5), step_runner.Step("h", "needs", after=("g",))]
+    ended, shown = run(tmp_path, monkeypatch, *steps)
+    assert [run.step.name for run in ended] == ["g"] and ended[0].code != 0
+    assert "g: FAILED because of its limit of 0.5 s" in shown
+    assert "not run: h, which needs g" in shown
 
 
 @pytest.mark.parametrize("tier", step_runner.TIERS)

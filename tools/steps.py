@@ -15,6 +15,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -34,6 +35,8 @@ class Step:
     target: str
     after: tuple[str, ...] = ()
     variables: tuple[str, ...] = ()
+    #: A step that hangs is ended after this time, and fails.
+    limit_s: float = 86_400
 
 
 #: The steps in order of priority: the first step that can start is started next. Steps of cargo share a
@@ -43,8 +46,8 @@ CHECK = (
     Step("extension", "test-setup"),
     Step("format", "format"),
     Step("page-scripts", "page-scripts-if-possible"),
-    Step("python-tests", "test-python", after=("extension", "page-scripts")),
-    Step("rust-tests", "test-rust", after=("extension",)),
+    Step("python-tests", "test-python", after=("extension", "page-scripts"), limit_s=3000),
+    Step("rust-tests", "test-rust", after=("extension",), limit_s=3000),
     Step("rust-lints", "lint-rust", after=("rust-tests",)),
     Step("rust-docs", "docs-rust", after=("rust-lints",)),
     Step("python-lints", "lint-python"),
@@ -76,6 +79,7 @@ class Run:
     log: Path
     process: subprocess.Popen[bytes]
     began: float
+    limit: threading.Timer
     wall_s: float = 0.0
     processor_s: float = 0.0
     code: int | None = None
@@ -92,7 +96,10 @@ def _start(step: Step, folder: Path) -> Run:
         process = subprocess.Popen(
             line, cwd=ROOT, env=environment, stdout=output, stderr=output, start_new_session=True
         )
-    return Run(step, log, process, time.monotonic())
+    limit = threading.Timer(step.limit_s, os.killpg, (process.pid, signal.SIGTERM))
+    limit.daemon = True
+    limit.start()
+    return Run(step, log, process, time.monotonic(), limit)
 
 
 def _wait(running: list[Run]) -> Run:
@@ -101,6 +108,7 @@ def _wait(running: list[Run]) -> Run:
         pid, status, used = os.wait4(-1, 0)
         for run in running:
             if run.process.pid == pid:
+                run.limit.cancel()
                 run.code = os.waitstatus_to_exitcode(status)
                 run.process.returncode = run.code
                 run.wall_s = time.monotonic() - run.began
@@ -152,6 +160,8 @@ def run_steps(steps: Sequence[Step], folder: Path, jobs: int, out: TextIO) -> li
 
 def _report(run: Run, out: TextIO) -> None:
     state = "passed" if run.code == 0 else f"FAILED with exit code {run.code}"
+    if run.wall_s >= run.step.limit_s:
+        state = f"FAILED because of its limit of {run.step.limit_s:g} s"
     out.write(f"{run.step.name}: {state} after {run.wall_s:.0f} s\n")
     if run.code != 0:
         out.write(f"{_tail(run.log)}\nthe whole output: {run.log.relative_to(ROOT)}\n")
