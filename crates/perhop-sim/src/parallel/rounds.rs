@@ -6,7 +6,7 @@
 //! thread also takes parts of others. The thread that completes the last part of a round begins the next one.
 //! A thread without a part does not delay others.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 
 use perhop_qos::units::Time;
@@ -49,8 +49,9 @@ pub(super) struct Rounds<'a> {
     work: Vec<AtomicU64>,
     /// By part: its work in the round.
     latest: Vec<AtomicU64>,
-    /// By part: whether it has events in the round.
-    is_active: Vec<AtomicBool>,
+    /// By part: the last round in which it has events. A number and not a flag: a thread may be interrupted
+    /// between its claim of a part without events and this check, until a later round has begun.
+    active_in: Vec<AtomicU64>,
     /// The packets on wires so far.
     hops: AtomicU64,
     /// By list: the round, and the first place that no thread has claimed.
@@ -144,7 +145,7 @@ impl<'a> Rounds<'a> {
             horizons: zeros(),
             work: zeros(),
             latest: zeros(),
-            is_active: parts.iter().map(|_| AtomicBool::new(false)).collect(),
+            active_in: zeros(),
             hops: AtomicU64::new(0),
             claims: (0..threads).map(|_| AtomicU64::new(0)).collect(),
             incomplete: AtomicUsize::new(0),
@@ -211,7 +212,7 @@ impl<'a> Rounds<'a> {
     fn run_part(&self, round: &Round, list: usize, claim: u64) -> bool {
         let place = (claim & ((1 << PLACE_BITS) - 1)) as usize;
         let Some(&number) = round.lists[list].get(place) else { return false };
-        if !self.is_active[number].load(Ordering::Relaxed) {
+        if self.active_in[number].load(Ordering::Relaxed) != round.number {
             return true;
         }
         let until = Time::from_picoseconds(self.horizons[number].load(Ordering::Relaxed));
@@ -232,6 +233,7 @@ impl<'a> Rounds<'a> {
 
     /// Begins the next round, or ends the run. No part may run during this call.
     fn begin_next(&self) {
+        debug_assert!(self.parts.iter().all(|part| part.try_lock().is_ok()), "a part still runs");
         let mail: Vec<Time> =
             (0..self.parts.len()).map(|number| self.mailboxes.begin_round(number)).collect();
         let own = self.next.iter().map(|next| Time::from_picoseconds(next.load(Ordering::Relaxed)));
@@ -240,13 +242,16 @@ impl<'a> Rounds<'a> {
         let least = earliest.iter().copied().min().unwrap_or(Time::MAX);
         let mut active = 0;
         let latest = self.window.map_or(Time::MAX, |window| least.saturating_add(window));
-        for (number, is_active) in self.is_active.iter().enumerate() {
+        let following = self.number.load(Ordering::Relaxed) + 1;
+        for (number, active_in) in self.active_in.iter().enumerate() {
             let horizon = self.horizon(number, &earliest).min(latest);
             // A packet in the mailbox can be received inline before its arrival time.
             let has_events = due[number] < horizon || mail[number] < Time::MAX;
             self.horizons[number].store(horizon.as_picoseconds(), Ordering::Relaxed);
-            is_active.store(has_events, Ordering::Relaxed);
-            active += usize::from(has_events);
+            if has_events {
+                active_in.store(following, Ordering::Relaxed);
+                active += 1;
+            }
         }
         let continues = (self.observe)(least.min(self.duration), self.hops.load(Ordering::Relaxed));
         let last_work: Vec<u64> = self.latest.iter().map(|work| work.swap(0, Ordering::Relaxed)).collect();
