@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
 import random
 import re
 import shutil
@@ -257,7 +258,10 @@ def sweep(folder: Path, kinds: list[Kind], size: int, seed: int, jobs: int) -> l
     done: list[Change] = []
     place = Path(tempfile.mkdtemp(prefix="line-sweep-"))
     try:
-        with ProcessPoolExecutor(jobs, initializer=_start, initargs=(texts, str(place))) as pool:
+        # A fork of a process that has used perhop's threads would wait for threads that it does not have.
+        processes = multiprocessing.get_context("spawn")
+        initial = (texts, str(place))
+        with ProcessPoolExecutor(jobs, processes, initializer=_start, initargs=initial) as pool:
             for change in pool.map(_judge, found, chunksize=4):
                 done.append(change)
                 _progress(f"{folder}: {len(done)} of {len(found)}")
