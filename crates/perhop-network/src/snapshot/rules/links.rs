@@ -172,14 +172,21 @@ fn check_neighbors(snapshot: &Snapshot, own: PortId, other: PortId, found: &mut 
     }
 }
 
-/// Whether the block of a port enables a protocol with a command of NX-OS that the front end does not read.
+/// Whether a line that the front end does not read enables a protocol at a port: a command of NX-OS in the
+/// block of the port, or the name of the port in the block of a process (IOS XR).
 fn has_unread_line(snapshot: &Snapshot, id: PortId, protocol: RoutingProtocol) -> bool {
+    let device = &snapshot.devices[id.device].device;
+    let port = snapshot.port(id);
     let command = match protocol {
-        RoutingProtocol::Ospf => "ip router ospf",
-        RoutingProtocol::Eigrp => "ip router eigrp",
-        _ => return false,
+        RoutingProtocol::Ospf => Some("ip router ospf"),
+        RoutingProtocol::Eigrp => Some("ip router eigrp"),
+        _ => None,
     };
-    snapshot.devices[id.device].device.line_in_block(snapshot.port(id).line, command).is_some()
+    let listed = format!("interface {}", port.name);
+    let processes = snapshot.router(id.device).forwarding.processes.iter();
+    let mut processes = processes.filter(|process| process.protocol == protocol);
+    command.is_some_and(|command| device.line_in_block(port.line, command).is_some())
+        || processes.any(|process| device.line_in_block(process.line, &listed).is_some())
 }
 
 /// Returns the number of links both ends of which run a protocol.
