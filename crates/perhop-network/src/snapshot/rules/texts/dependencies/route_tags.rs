@@ -1,4 +1,4 @@
-//! Route-maps that deny a tag that no device sets, while nothing reads a tag that the device sets.
+//! Route-maps that match a tag that no device sets, while nothing reads a tag that the device sets.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,24 +13,29 @@ struct Tags<'t> {
     set: BTreeMap<usize, &'t str>,
     /// The tags of `match tag` in route-maps, by their line.
     matched: Vec<(usize, &'t str)>,
-    /// Words after `tag` in other lines, and numbers of autonomous systems. OSPF can carry such numbers as
-    /// tags without a line (RFC 1745 §4).
+    /// Numbers in other lines about tags, which can set or match them, and numbers of autonomous systems.
+    /// OSPF can carry such numbers as tags without a line (RFC 1745 §4).
     others: BTreeSet<&'t str>,
 }
 
-/// Reports tags that a device matches, but that no device can set, if the device also sets a tag that it does
-/// not match. Such a route-map does not stop the routes that return to the device.
+/// Reports tags that a device matches, but that no device can set, if the device also sets a tag that no
+/// device matches. Such a route-map does not stop the routes that return to the device.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let devices: Vec<Tags> = trees.iter().map(|nodes| read(nodes)).collect();
     let known: BTreeSet<&str> =
         devices.iter().flat_map(|own| own.set.values().chain(&own.others)).copied().collect();
+    let read: BTreeSet<&str> = devices
+        .iter()
+        .flat_map(|own| own.matched.iter().map(|(_, tag)| tag).chain(&own.others))
+        .copied()
+        .collect();
     for (device, own) in devices.iter().enumerate() {
-        let unread = |tag: &&str| !own.matched.iter().any(|(_, matched)| matched == tag);
+        let unread = |tag: &&str| !read.contains(tag);
         let Some((set_line, set)) = own.set.iter().find(|(_, tag)| unread(tag)) else { continue };
         for (line, tag) in own.matched.iter().filter(|(_, tag)| !known.contains(tag)) {
             let message = format!(
                 "a route-map of {} matches tag {tag}, which no device sets; the device sets tag {set} (line \
-                 {set_line}), which none of its route-maps matches",
+                 {set_line}), which no device matches",
                 snapshot.devices[device].name
             );
             let effect = "routes that the device redistributes can return to it: packets loop or take a \
@@ -51,6 +56,8 @@ fn read<'t>(nodes: &[Node<'t>]) -> Tags<'t> {
                     ["set", "tag", tag] => {
                         found.set.insert(inner.line.0, tag);
                     }
+                    // The entries of the list are in other lines.
+                    ["match", "tag", "list", ..] => {}
                     ["match", "tag", ref tags @ ..] => {
                         found.matched.extend(tags.iter().map(|tag| (inner.line.0, *tag)));
                     }
@@ -67,11 +74,23 @@ fn read<'t>(nodes: &[Node<'t>]) -> Tags<'t> {
 fn add_others<'t>(node: &Node<'t>, found: &mut Tags<'t>) {
     let words = node.words();
     for pair in words.windows(2) {
-        if ["tag", "bgp", "remote-as", "local-as", "peer-as", "autonomous-system"].contains(&pair[0]) {
+        if ["bgp", "remote-as", "local-as", "peer-as", "autonomous-system"].contains(&pair[0]) {
             found.others.insert(pair[1].trim_end_matches(';'));
         }
     }
+    // IOS: `route-tag list`; IOS XR: `if tag in (1, 2)` and `tag-set`; Junos: `tag [ 1 2 ];`.
+    if words.iter().any(|word| word.split(['-', '(']).any(|part| part == "tag")) {
+        add_numbers(node, found);
+    }
     node.inner.iter().for_each(|inner| add_others(inner, found));
+}
+
+/// Adds the numbers of a line and of the lines inside its block.
+fn add_numbers<'t>(node: &Node<'t>, found: &mut Tags<'t>) {
+    let is_number = |word: &&str| word.starts_with(|letter: char| letter.is_ascii_digit());
+    let words = node.words().into_iter().map(|word| word.trim_matches(['(', ')', '[', ']', ',', ';']));
+    found.others.extend(words.filter(is_number));
+    node.inner.iter().for_each(|inner| add_numbers(inner, found));
 }
 
 #[cfg(test)]
@@ -86,6 +105,18 @@ mod tests {
         let found = read(&tree(text));
         assert_eq!(found.set.into_iter().collect::<Vec<_>>(), [(5, "100")]);
         assert_eq!(found.matched, [(7, "101"), (7, "102")]);
-        assert_eq!(found.others.into_iter().collect::<Vec<_>>(), ["65000", "65001", "7"]);
+        let others: Vec<_> = found.others.into_iter().collect();
+        assert!(["65000", "65001", "7"].iter().all(|number| others.contains(number)), "{others:?}");
+    }
+
+    #[test]
+    fn lists_and_policies_match_tags() {
+        let text = "route-tag list L seq 5 permit 200\nroute-map A deny 5\n match tag list L\n\
+                    route-policy P\n if tag in (300, 400) then\n    drop\ntag-set S\n  500,\n  600\nend-set";
+        let found = read(&tree(text));
+        assert!(found.matched.is_empty());
+        for tag in ["200", "300", "400", "500", "600"] {
+            assert!(found.others.contains(tag), "{tag}");
+        }
     }
 }

@@ -12,6 +12,10 @@ use crate::rules;
 struct Feature {
     /// The command that names the checked VLANs.
     vlans: &'static str,
+    /// The line without which the check is off.
+    switch: Option<&'static str>,
+    /// The commands that permit packets in their VLANs without trust.
+    exceptions: &'static [&'static str],
     /// The line of a trusted port.
     trust: &'static str,
     /// The line of a virtual interface whose packets the check drops.
@@ -23,12 +27,18 @@ struct Feature {
 const FEATURES: [Feature; 2] = [
     Feature {
         vlans: "ip dhcp snooping vlan ",
+        // Cisco, "Configuring DHCP Features": snooping also needs the global command.
+        switch: Some("ip dhcp snooping"),
+        exceptions: &[],
         trust: "ip dhcp snooping trust",
         source: "ip helper-address ",
         packets: "answers of DHCP servers",
     },
     Feature {
         vlans: "ip arp inspection vlan ",
+        switch: None,
+        // Cisco, "Configuring Dynamic ARP Inspection": lists and static bindings permit ARP packets.
+        exceptions: &["ip arp inspection filter ", "ip source binding ", "ip dhcp snooping binding "],
         trust: "ip arp inspection trust",
         source: "ip address ",
         packets: "ARP packets of the gateway",
@@ -79,10 +89,24 @@ fn check_end(
     found.push(snapshot.finding(own.device, &rules::NETWORK_PORT_INCOMPLETE, line, (message, effect)));
 }
 
-/// Returns the VLANs in which a switch checks packets.
+/// Returns the VLANs in which a switch checks packets and permits none without trust.
 fn checked(nodes: &[Node], feature: &Feature) -> BTreeSet<u16> {
+    let is_on = |line: &str| nodes.iter().any(|node| node.line.1.trim_end() == line);
+    if !feature.switch.is_none_or(is_on) {
+        return BTreeSet::new();
+    }
     let lists = nodes.iter().filter_map(|node| node.line.1.strip_prefix(feature.vlans));
-    lists.filter_map(|list| vlans(list.trim())).flatten().collect()
+    let mut found: BTreeSet<u16> = lists.filter_map(|list| vlans(list.trim())).flatten().collect();
+    let is_exception = |node: &&Node| feature.exceptions.iter().any(|start| node.line.1.starts_with(start));
+    for node in nodes.iter().filter(is_exception) {
+        let mut words = node.words().into_iter().skip_while(|word| *word != "vlan");
+        // An exception without readable VLANs can be for all VLANs.
+        match words.nth(1).and_then(vlans) {
+            Some(permitted) => found.retain(|vlan| !permitted.contains(vlan)),
+            None => found.clear(),
+        }
+    }
+    found
 }
 
 /// Returns the line of a port that is not trusted. The trust of the members of a bundle is that of the
@@ -110,16 +134,30 @@ mod tests {
 
     #[test]
     fn trust_is_a_line_of_the_port() {
-        let text = "ip dhcp snooping vlan 10,20-21\nip arp inspection vlan 10\ninterface Gi0/1\n switchport mode trunk\n \
-                    ip dhcp snooping trust\ninterface Gi0/2\n channel-group 1 mode active\ninterface Vlan10\n ip \
+        let text = "ip dhcp snooping\nip dhcp snooping vlan 10,20-21\nip arp inspection vlan 10\ninterface \
+                    Gi0/1\n switchport mode trunk\n ip dhcp snooping trust\ninterface Gi0/2\n channel-group 1 mode active\ninterface Vlan10\n ip \
                     address 192.0.2.1 255.255.255.0\n ip helper-address 192.0.2.99";
         let nodes = read(text);
         let [dhcp, arp] = &FEATURES;
         assert_eq!(checked(&nodes, dhcp).into_iter().collect::<Vec<u16>>(), [10, 20, 21]);
-        assert_eq!((untrusted(&nodes, "Gi0/1", dhcp), untrusted(&nodes, "Gi0/1", arp)), (None, Some(3)));
+        assert_eq!((untrusted(&nodes, "Gi0/1", dhcp), untrusted(&nodes, "Gi0/1", arp)), (None, Some(4)));
         assert_eq!(untrusted(&nodes, "Gi0/2", arp), None, "the bundle has the trust");
         assert!(
             gateways(&nodes, dhcp).contains(&10) && gateways(&read("interface Vlan10\n"), arp).is_empty()
         );
+    }
+
+    #[test]
+    fn a_check_can_be_off_or_have_exceptions() {
+        let [dhcp, arp] = &FEATURES;
+        assert!(checked(&read("ip dhcp snooping vlan 10"), dhcp).is_empty());
+        let lines = [
+            "ip arp inspection filter A vlan 10",
+            "ip source binding 0000.5e00.5301 vlan 10 192.0.2.1 interface Gi0/1",
+        ];
+        for line in lines {
+            let text = format!("ip arp inspection vlan 10,20\n{line}");
+            assert_eq!(checked(&read(&text), arp).into_iter().collect::<Vec<u16>>(), [20], "{line}");
+        }
     }
 }

@@ -58,13 +58,14 @@ fn defined(node: &Node) -> Option<BTreeSet<u16>> {
     }
 }
 
-/// Returns the VLANs of a port that is up and is not a trunk.
+/// Returns the VLANs of a port that is up and is neither a trunk nor a routed port.
 fn used<'t>(node: &Node<'t>) -> Vec<(u16, Use<'t>)> {
     let lines: Vec<(usize, Vec<&str>)> =
         node.inner.iter().map(|inner| (inner.line.0, inner.words())).collect();
     let has = |text: &[&str]| lines.iter().any(|(_, words)| words == text);
     let Some(name) = node.words().get(1).copied() else { return Vec::new() };
-    if has(&["shutdown"]) || has(&["switchport", "mode", "trunk"]) {
+    let without_vlan: [&[&str]; 3] = [&["shutdown"], &["switchport", "mode", "trunk"], &["no", "switchport"]];
+    if without_vlan.into_iter().any(has) {
         return Vec::new();
     }
     let number = |line: usize, word: &str| Some((word.parse::<u16>().ok()?, (line, name)));
@@ -91,6 +92,12 @@ mod tests {
         let found = undefined(&read(TEXT));
         let all: Vec<_> = found.iter().map(|(vlan, uses)| (*vlan, uses[0])).collect();
         assert_eq!(all, [(30, (6, "Gi0/1")), (40, (10, "Vlan40"))]);
+    }
+
+    #[test]
+    fn routed_ports_have_no_vlan() {
+        let text = TEXT.replace("switchport voice vlan 30", "no switchport");
+        assert_eq!(undefined(&read(&text)).into_keys().collect::<Vec<_>>(), [40]);
     }
 
     #[test]
