@@ -43,8 +43,14 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
 }
 
 /// Returns the domain of a device with PTP (NX-OS), and its line: that of the source without a line for the
-/// domain.
+/// domain. `None` for a device whose ports can have their own domains.
 fn domain(nodes: &[Node]) -> Option<(usize, u8)> {
+    let is_of_port = |node: &Node| {
+        node.begins_with("ptp multi-domain") || node.inner.iter().any(|inner| inner.begins_with("ptp domain"))
+    };
+    if nodes.iter().any(is_of_port) {
+        return None;
+    }
     let words =
         || nodes.iter().filter(|node| node.begins_with("ptp ")).map(|node| (node.line.0, node.words()));
     let written = words().find_map(|(line, words)| match words.as_slice() {
@@ -65,5 +71,6 @@ mod tests {
         assert_eq!(domain(&read("ptp source 192.0.2.1\nptp domain 5\n")), Some((2, 5)));
         assert_eq!(domain(&read("feature ptp\nptp source 192.0.2.1\n")), Some((2, 0)));
         assert_eq!(domain(&read("feature lldp\n")), None);
+        assert_eq!(domain(&read("ptp source 192.0.2.1\nptp domain 0\nptp multi-domain\n")), None);
     }
 }

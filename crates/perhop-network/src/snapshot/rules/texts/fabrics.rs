@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::tree::Node;
 use super::super::{NetworkFinding, Snapshot};
+use super::vlans::cables;
 use crate::rules;
 
 /// A switch with tunnel ends of VXLAN (NX-OS).
@@ -22,20 +23,49 @@ struct Switch {
 }
 
 /// Reports VNIs with different groups, and switches with common VNIs and different MAC addresses of gateways.
-/// If most switches agree, reports only the others.
+/// If most switches agree, reports only the others. Two fabrics can use the same VNIs independently.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let switches: Vec<Switch> =
         trees.iter().enumerate().filter_map(|(device, nodes)| read(device, nodes)).collect();
-    if switches.iter().any(|own| own.has_sites) {
+    if switches.iter().any(|own| own.has_sites) || switches.len() < 2 {
         return;
     }
+    let fabrics = fabrics(snapshot, trees);
+    let mut members: BTreeMap<usize, Vec<Switch>> = BTreeMap::new();
+    for own in switches {
+        members.entry(fabrics[own.device]).or_default().push(own);
+    }
+    for switches in members.values() {
+        check_fabric(snapshot, switches, found);
+    }
+}
+
+/// Returns the fabric of each device: the first of all switches of NX-OS that cables connect with it.
+/// Routers between fabrics are not part of them.
+fn fabrics(snapshot: &Snapshot, trees: &[Vec<Node>]) -> Vec<usize> {
+    let is_switch = |nodes: &[Node]| {
+        nodes.iter().any(|node| node.begins_with("feature ") || node.begins_with("nv overlay"))
+    };
+    let is_switch: Vec<bool> = trees.iter().map(|nodes| is_switch(nodes)).collect();
+    let mut found: Vec<usize> = (0..trees.len()).collect();
+    for ends in cables(snapshot) {
+        let [own, other] = ends.map(|end| end.device);
+        if is_switch[own] && is_switch[other] && found[own] != found[other] {
+            let (kept, joined) = (found[own].min(found[other]), found[own].max(found[other]));
+            found.iter_mut().filter(|fabric| **fabric == joined).for_each(|fabric| *fabric = kept);
+        }
+    }
+    found
+}
+
+fn check_fabric(snapshot: &Snapshot, switches: &[Switch], found: &mut Vec<NetworkFinding>) {
     let numbers: BTreeSet<&String> = switches.iter().flat_map(|own| own.floods.keys()).collect();
     for number in numbers {
         let floods = switches.iter().filter_map(|own| Some((own.device, own.floods.get(number)?.clone())));
         let effect = "broadcasts of the VNI do not reach all switches: hosts do not find each other";
         report(snapshot, &format!("VNI {number}"), effect, &floods.collect::<Vec<_>>(), found);
     }
-    for own in &switches {
+    for own in switches {
         let has_common = |other: &&Switch| !own.numbers.is_disjoint(&other.numbers);
         let near: Vec<&Switch> = switches.iter().filter(has_common).collect();
         let gateways = near.iter().filter_map(|other| Some((other.device, other.gateway.clone()?)));

@@ -1,6 +1,7 @@
 //! Keepalives between the two switches of a vPC domain that do not reach the other switch (NX-OS).
 
 use std::collections::BTreeSet;
+use std::net::IpAddr;
 
 use super::super::tree::Node;
 use super::super::{NetworkFinding, Snapshot};
@@ -11,10 +12,21 @@ struct Keepalive<'t> {
     device: usize,
     domain: &'t str,
     line: usize,
-    destination: &'t str,
-    source: Option<&'t str>,
-    /// The addresses of the switch's interfaces.
-    addresses: BTreeSet<&'t str>,
+    destination: IpAddr,
+    source: Option<IpAddr>,
+    /// The addresses of the switch's interfaces; `None` if it also has addresses that are not in the text.
+    addresses: Option<BTreeSet<IpAddr>>,
+}
+
+impl Keepalive<'_> {
+    /// Whether the switch does not have an address. A switch without any address of the family is probably
+    /// incomplete.
+    fn lacks(&self, address: IpAddr) -> bool {
+        let is_local = matches!(address, IpAddr::V6(own) if own.is_unicast_link_local());
+        self.addresses.as_ref().is_some_and(|own| {
+            !is_local && !own.contains(&address) && own.iter().any(|own| own.is_ipv4() == address.is_ipv4())
+        })
+    }
 }
 
 /// Reports keepalives to an address that the only other switch of the domain does not have, and keepalives
@@ -36,13 +48,11 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
 
 /// Returns what is wrong with the addresses of keepalives to another switch.
 fn fault(own: &Keepalive, other: &Keepalive) -> Option<String> {
-    let lacks =
-        |one: &Keepalive, address: &str| !one.addresses.is_empty() && !one.addresses.contains(address);
-    if let Some(source) = own.source.filter(|source| lacks(own, source)) {
+    if let Some(source) = own.source.filter(|source| own.lacks(*source)) {
         return Some(format!("have the source {source}, which is no address of the switch"));
     }
     // A peer with a wrong source is reported itself.
-    let is_peer = other.source == Some(own.destination) || !lacks(other, own.destination);
+    let is_peer = other.source == Some(own.destination) || !other.lacks(own.destination);
     (!is_peer).then(|| format!("go to {}, which is no address of the other switch", own.destination))
 }
 
@@ -55,28 +65,35 @@ fn read<'t>(device: usize, nodes: &[Node<'t>]) -> Option<Keepalive<'t>> {
     })?;
     let after = |word: &str| {
         let place = words.iter().position(|one| *one == word)?;
-        words.get(place + 1).copied()
+        words.get(place + 1)?.parse().ok()
     };
-    let ports = nodes.iter().filter(|node| node.begins_with("interface "));
-    let addresses = ports.flat_map(|port| &port.inner).filter_map(|inner| match *inner.words().as_slice() {
-        ["ip", "address", address, ..] => address.split('/').next(),
-        _ => None,
-    });
-    let addresses = addresses.collect();
     Some(Keepalive {
         device,
         domain,
         line,
         destination: after("destination")?,
         source: after("source"),
-        addresses,
+        addresses: addresses(nodes),
     })
+}
+
+/// Returns the addresses of interfaces; `None` if a server or the interface itself chooses one of them.
+fn addresses(nodes: &[Node]) -> Option<BTreeSet<IpAddr>> {
+    let ports = nodes.iter().filter(|node| node.begins_with("interface "));
+    let mut found = BTreeSet::new();
+    for line in ports.flat_map(|port| &port.inner) {
+        if let ["ip" | "ipv6", "address", address, ref rest @ ..] = *line.words().as_slice() {
+            let address = address.split('/').next().filter(|_| !rest.contains(&"eui64"));
+            found.insert(address?.parse().ok()?);
+        }
+    }
+    Some(found)
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::braces::read as nodes;
-    use super::{fault, read};
+    use super::{addresses, fault, read};
 
     fn reported(own: [&str; 3], other: [&str; 3]) -> Option<String> {
         let text = |[address, to, from]: [&str; 3]| {
@@ -96,5 +113,19 @@ mod tests {
         assert!(reported(["192.0.2.1", "192.0.2.3", "192.0.2.1"], two).unwrap().contains("192.0.2.3"));
         assert!(reported(["192.0.2.1", "192.0.2.2", "192.0.2.9"], two).unwrap().contains("192.0.2.9"));
         assert_eq!(reported(two, ["192.0.2.1", "192.0.2.3", "192.0.2.1"]), None);
+    }
+
+    #[test]
+    fn addresses_can_be_unknown() {
+        let known =
+            |lines: &str| addresses(&nodes(&format!("interface mgmt0\n{lines}"))).map(|own| own.len());
+        assert_eq!(known("  ip address 192.0.2.1/24\n  ipv6 address 2001:DB8::1/64\n"), Some(2));
+        assert_eq!(known("  ip address dhcp\n"), None);
+        assert_eq!(known("  ipv6 address 2001:db8::/64 eui64\n"), None);
+        let text = "vpc domain 3\n  peer-keepalive destination 2001:db8::2\ninterface mgmt0\n  ip address \
+                    192.0.2.1/24\n";
+        let nodes = nodes(text);
+        let [own, other] = [0, 1].map(|device| read(device, &nodes).unwrap());
+        assert_eq!(fault(&own, &other), None, "the switch has no address of IPv6 in the text");
     }
 }
