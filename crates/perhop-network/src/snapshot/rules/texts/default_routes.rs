@@ -4,14 +4,18 @@ use super::super::tree::Node;
 use super::super::{NetworkFinding, Snapshot};
 use crate::rules;
 
-/// Parts of lines by which a device learns routes that are not in the text: DHCP and PPP.
-const LEARNING: [&str; 6] = [
+/// Parts of lines by which a device learns routes that are not in the text: DHCP, PPP, and IPsec, whose peers
+/// announce subnets (Cisco, "Reverse Route Injection" and "Configuring IKEv2": authorization sets routes).
+const LEARNING: [&str; 9] = [
+    "aaa authorization group ",
+    "crypto ikev2 authorization policy ",
     "ip address dhcp",
     "ip address negotiated",
     "ipv4 address dhcp",
     "ip default-network",
     "ipcp",
     "ip dhcp client",
+    "reverse-route",
 ];
 
 /// Reports `default-information originate` without a default route, and `redistribute static` without a
@@ -29,8 +33,12 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
         let has_static = configured().next().is_some() || has_line(nodes, "");
         for line in lines(process) {
             let (missing, route) = match line.words().as_slice() {
+                // IS-IS announces the route in any case (Cisco, "default-information originate (IS-IS)").
                 ["default-information", "originate", rest @ ..]
-                    if !has_default && !rest.contains(&"always") && !rest.contains(&"route-map") =>
+                    if !process.begins_with("router isis")
+                        && !has_default
+                        && !rest.contains(&"always")
+                        && !rest.contains(&"route-map") =>
                 {
                     ("default route", "the default route")
                 }
@@ -63,7 +71,8 @@ fn learns(node: &Node) -> bool {
     is_protocol
         || is_of_vrf
         || is_learned(node)
-        || (node.begins_with("interface ") && node.inner.iter().any(is_learned))
+        || (["interface ", "crypto "].iter().any(|start| node.begins_with(start))
+            && lines(node).into_iter().any(is_learned))
 }
 
 /// Whether a static route begins with a text, in the block of IOS XR or NX-OS that the device model may lack.
@@ -74,15 +83,21 @@ fn has_line(nodes: &[Node], start: &str) -> bool {
     })
 }
 
-/// Returns all lines of a block.
+/// Returns all lines of a block that are not about a VRF.
 fn lines<'n, 't>(node: &'n Node<'t>) -> Vec<&'n Node<'t>> {
-    node.inner.iter().flat_map(|inner| std::iter::once(inner).chain(lines(inner))).collect()
+    let is_of_vrf = |inner: &&Node| match *inner.words().as_slice() {
+        ["address-family", ref rest @ ..] => rest.contains(&"vrf"),
+        ["vrf", ..] => true,
+        _ => false,
+    };
+    let own = node.inner.iter().filter(|inner| !is_of_vrf(inner));
+    own.flat_map(|inner| std::iter::once(inner).chain(lines(inner))).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::braces::read;
-    use super::{has_line, learns};
+    use super::{has_line, learns, lines};
 
     #[test]
     fn providers_and_bgp_give_routes() {
@@ -90,6 +105,22 @@ mod tests {
         assert!(learned("router bgp 1\n") && learned("interface Gi0/0\n ip address dhcp\n"));
         assert!(!learned("router ospf 1\n") && !learned("interface Gi0/0\n ip address 10.0.0.1 255.0.0.0\n"));
         assert!(learned("router ospf 1 vrf A\n"));
+    }
+
+    #[test]
+    fn peers_of_ipsec_give_routes() {
+        let learned = |text: &str| learns(&read(text)[0]);
+        assert!(learned("crypto map M 10 ipsec-isakmp\n set peer 192.0.2.1\n reverse-route static\n"));
+        assert!(learned("crypto ikev2 authorization policy P\n route set interface\n"));
+        assert!(!learned("crypto map M 10 ipsec-isakmp\n set peer 192.0.2.1\n"));
+    }
+
+    #[test]
+    fn lines_of_vrfs_are_left_out() {
+        let text = "router ospf 1\n default-information originate\n vrf A\n  default-information originate\n";
+        assert_eq!(lines(&read(text)[0]).len(), 1);
+        let text = "router eigrp N\n address-family ipv4 vrf A autonomous-system 1\n  redistribute static\n";
+        assert!(lines(&read(text)[0]).is_empty());
     }
 
     #[test]

@@ -71,6 +71,12 @@ impl<'t> PrefixLists<'t> {
         entries.filter(is_one).map(|entry| (entry.line, entry.around))
     }
 
+    /// Whether an entry denies exactly this subnet.
+    pub(super) fn excludes(&self, list: &str, subnet: Prefix) -> bool {
+        let is_own = |entry: &Entry| !entry.is_permit && entry.around == subnet;
+        self.lists.get(list).is_some_and(|entries| entries.iter().any(is_own))
+    }
+
     /// Whether a list has an entry whose prefix is this subnet.
     pub(super) fn name(&self, list: &str, subnet: Prefix) -> bool {
         let is_own = |entry: &Entry| entry.around.length() == subnet.length() && entry.matches(subnet);
@@ -118,6 +124,10 @@ mod tests {
             assert_eq!(found.permit(list, subnet.parse().unwrap()), permits, "{list} {subnet}");
         }
         assert!(found.name("B", "10.1.0.0/16".parse().unwrap()));
+        let excludes = |list, subnet: &str| found.excludes(list, subnet.parse().unwrap());
+        assert!(
+            excludes("A", "10.9.0.0/16") && !excludes("A", "10.9.0.0/24") && !excludes("B", "10.1.0.0/16")
+        );
         assert!(!found.name("A", "10.1.0.0/16".parse().unwrap()));
         let permitted = |list| found.permitted(list).map(|(line, _)| line).collect::<Vec<_>>();
         assert_eq!((permitted("A"), permitted("B")), (vec![], vec![3]));

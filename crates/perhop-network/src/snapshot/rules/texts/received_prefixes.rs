@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
+use perhop_qos::classifier::Prefix;
+
 use super::super::tree::Node;
 use super::super::{NetworkFinding, Snapshot};
 use super::prefix_filters::{Network, are_near, is_known, neighbor_lines, networks};
@@ -11,7 +13,7 @@ use crate::rules;
 
 /// Reports entries of lists whose prefix exists nowhere in the folder, if a neighbor that uses the list
 /// announces a network that the list denies and that differs from the prefix in one byte. The list can be in
-/// a route-map.
+/// a route-map. A list that denies several networks of the neighbor selects them on purpose.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let networks: Vec<Network> =
         trees.iter().enumerate().flat_map(|(device, nodes)| networks(snapshot, device, nodes)).collect();
@@ -32,10 +34,17 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
                 if networks.iter().any(|(.., subnet)| *subnet == entry) || is_known(snapshot, entry) {
                     continue;
                 }
-                let is_meant = |(owner, _, subnet): &&Network| {
-                    owners.contains(owner) && !lists.permit(list, *subnet) && are_near(*subnet, entry)
-                };
-                let Some((owner, _, meant)) = networks.iter().find(is_meant) else { continue };
+                let is_denied =
+                    |(owner, _, subnet): &&Network| owners.contains(owner) && !lists.permit(list, *subnet);
+                let meant = networks.iter().filter(is_denied).find(|(.., subnet)| are_near(*subnet, entry));
+                let Some((owner, _, meant)) = meant else { continue };
+                let denied = networks.iter().filter(is_denied).filter(|(other, ..)| other == owner).count();
+                if denied > 1
+                    || lists.excludes(list, *meant)
+                    || !announces(snapshot, (*owner, &trees[*owner]), device, *meant)
+                {
+                    continue;
+                }
                 let message = format!(
                     "prefix list {list} of {} permits {entry}, which no device has, but not the network {meant} of its \
                      neighbor {}",
@@ -49,6 +58,37 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
             }
         }
     }
+}
+
+/// Whether a device announces all of its networks to a neighbor, and no other routes. `network` is one of
+/// its networks.
+fn announces(snapshot: &Snapshot, (owner, nodes): (usize, &[Node]), device: usize, network: Prefix) -> bool {
+    let lists = PrefixLists::read(nodes);
+    let mut open: Vec<&Node> = nodes.iter().filter(|node| node.begins_with("router bgp ")).collect();
+    while let Some(node) = open.pop() {
+        let passes = match *node.words().as_slice() {
+            ["neighbor", name, "prefix-list", list, "out"] => {
+                !may_be(snapshot, name, device) || lists.permit(list, network)
+            }
+            ["neighbor", name, .., "out"] => !may_be(snapshot, name, device),
+            // The routes of another protocol can have the prefix of the entry.
+            ["redistribute", ..] | [.., "out"] => false,
+            _ => true,
+        };
+        if !passes {
+            return false;
+        }
+        open.extend(&node.inner);
+    }
+    // The device can pass on the routes of a neighbor outside of the folder.
+    let mut neighbors = neighbor_lines(nodes).filter_map(|(name, _)| name.parse::<IpAddr>().ok());
+    neighbors.all(|address| snapshot.owner(address).is_some_and(|id| id.device != owner))
+}
+
+/// Whether a neighbor in BGP is a device, or a group that can contain the device.
+fn may_be(snapshot: &Snapshot, name: &str, device: usize) -> bool {
+    let address = name.parse::<IpAddr>();
+    address.map_or(true, |address| snapshot.owner(address).is_some_and(|id| id.device == device))
 }
 
 /// Returns the prefix lists that filter received routes, with the neighbors.
