@@ -8,7 +8,8 @@ use crate::rules;
 const MAPS: &[&str] = &["cos-dscp", "ip-prec-dscp"];
 
 /// Reports a map whose codepoints do not rise with the class of service or the precedence. Both orders are
-/// orders of priority (IEEE 802.1Q annex I, RFC 2474 §4.2.2.2).
+/// orders of priority (IEEE 802.1Q annex I, RFC 2474 §4.2.2.2) above the value 0: the class of service 1 is
+/// for background packets, with a lower priority than 0.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     for (device, nodes) in trees.iter().enumerate() {
         for node in nodes.iter().filter(|node| node.line.1.starts_with("mls qos map ")) {
@@ -16,11 +17,10 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
             let ["mls", "qos", "map", map, to @ ..] = words.as_slice() else { continue };
             let values: Option<Vec<u8>> = to.iter().map(|word| word.parse().ok()).collect();
             let falls = values.as_deref().and_then(falls).filter(|_| MAPS.contains(map));
-            let Some((from, value, before)) = falls else { continue };
+            let Some([(from, value), (lower, before)]) = falls else { continue };
             let message = format!(
-                "{}: {map} maps {from} to {value}, below the codepoint {before} of {}",
-                snapshot.devices[device].name,
-                from - 1
+                "{}: {map} maps {from} to {value}, below the codepoint {before} of {lower}",
+                snapshot.devices[device].name
             );
             let effect = "packets of the higher class get the worse codepoint";
             let rule = &rules::NETWORK_MAP_DIFFERS;
@@ -29,10 +29,16 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     }
 }
 
-/// Returns the first position whose value is below the value before it, with both values.
-fn falls(values: &[u8]) -> Option<(usize, u8, u8)> {
-    let mut pairs = values.windows(2).enumerate();
-    pairs.find(|(_, pair)| pair[1] < pair[0]).map(|(place, pair)| (place + 1, pair[1], pair[0]))
+/// Returns the first position whose codepoint has a lower class selector than the codepoint of a lower
+/// position, and that position, with both values. The codepoint 0 is the default: such a map removes the
+/// priority on purpose.
+fn falls(values: &[u8]) -> Option<[(usize, u8); 2]> {
+    let ranked = values.iter().copied().enumerate().skip(1).filter(|(_, value)| *value != 0);
+    let ranked: Vec<(usize, u8)> = ranked.collect();
+    // Codepoints of one class selector differ in the drop precedence (RFC 2597 §6), not in the priority.
+    let class = |value: u8| value >> 3;
+    let pair = ranked.windows(2).find(|pair| class(pair[1].1) < class(pair[0].1))?;
+    Some([pair[1], pair[0]])
 }
 
 #[cfg(test)]
@@ -42,7 +48,13 @@ mod tests {
     #[test]
     fn codepoints_rise() {
         assert_eq!(falls(&[0, 8, 16, 24, 32, 46, 48, 56]), None);
-        assert_eq!(falls(&[0, 8, 16, 24, 32, 46, 48, 0]), Some((7, 0, 48)));
-        assert_eq!(falls(&[0, 8, 16, 24, 32, 10, 48, 56]), Some((5, 10, 32)));
+        assert_eq!(falls(&[0, 8, 16, 24, 32, 10, 48, 56]), Some([(5, 10), (4, 32)]));
+    }
+
+    #[test]
+    fn the_default_and_background_packets_have_no_order() {
+        assert_eq!(falls(&[0, 8, 16, 24, 32, 46, 48, 0]), None);
+        assert_eq!(falls(&[10, 8, 16, 24, 32, 46, 48, 56]), None);
+        assert_eq!(falls(&[0, 8, 16, 24, 36, 34, 48, 56]), None);
     }
 }

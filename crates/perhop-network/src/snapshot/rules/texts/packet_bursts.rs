@@ -1,5 +1,7 @@
 //! Policers of fast rates with a burst of fewer than two packets.
 
+use std::collections::BTreeSet;
+
 use super::super::tree::Node;
 use super::super::{NetworkFinding, Snapshot};
 use super::braces::{block, inside, words};
@@ -12,7 +14,11 @@ const TWO_PACKETS: u64 = 3000;
 /// its burst lasts longer.
 const USUAL_US: u64 = 5000;
 
-/// Reports policers whose burst is below two packets and below 5 ms at their rate.
+/// The units of a burst other than bytes.
+const UNITS: [&str; 8] = ["ms", "us", "packets", "kbytes", "mbytes", "gbytes", "kbits", "mbits"];
+
+/// Reports policers whose burst is below two packets and below 5 ms at their rate. Policers of packets to the
+/// device itself can have short bursts: such packets are small, and their senders repeat them.
 pub(super) fn check(
     snapshot: &Snapshot,
     trees: &[Vec<Node>],
@@ -20,7 +26,9 @@ pub(super) fn check(
     found: &mut Vec<NetworkFinding>,
 ) {
     for (device, (nodes, parts)) in trees.iter().zip(devices).enumerate() {
-        let classes = parts.classes.iter().flat_map(|class| &class.lines);
+        let protective = of_control_plane(nodes, parts);
+        let classes = parts.classes.iter().filter(|class| !protective.contains(class.policy));
+        let classes = classes.flat_map(|class| &class.lines);
         let mut policers: Vec<Policer> =
             classes.filter_map(|(line, words)| of_class(words).map(|own| (*line, own))).collect();
         policers.extend(with_braces(nodes));
@@ -47,11 +55,36 @@ fn is_short(rate: u64, burst: u64) -> bool {
     burst < TWO_PACKETS && burst.saturating_mul(8_000_000) < rate.saturating_mul(USUAL_US)
 }
 
-/// Reads a policer of a class (Cisco).
+/// Returns the policies of control planes, with their inner policies.
+fn of_control_plane<'t>(nodes: &[Node<'t>], parts: &Parts<'t>) -> BTreeSet<&'t str> {
+    let mut found = BTreeSet::new();
+    let mut open: Vec<&str> = Vec::new();
+    for node in nodes {
+        match *node.words().as_slice() {
+            ["control-plane", ..] => {
+                let policies = node.inner.iter().filter(|inner| inner.begins_with("service-policy "));
+                open.extend(policies.filter_map(|inner| inner.words().last().copied()));
+            }
+            ["policy-map", "type", "control-plane", .., policy] => open.push(policy),
+            _ => {}
+        }
+    }
+    while let Some(policy) = open.pop() {
+        if found.insert(policy) {
+            let lines = parts.classes_of(policy).flat_map(|class| &class.lines);
+            let inner = lines.filter(|(_, words)| words.first() == Some(&"service-policy"));
+            open.extend(inner.filter_map(|(_, words)| words.last().copied()));
+        }
+    }
+    found
+}
+
+/// Reads a policer of a class (Cisco) whose burst has no unit: bytes.
 fn of_class(words: &[&str]) -> Option<(u64, u64)> {
     match words {
-        ["police", "cir", rate, "bc", burst, ..] | ["police", rate, burst, ..] => {
-            Some((rate.parse().ok()?, burst.parse().ok()?))
+        ["police", "cir", rate, "bc", burst, rest @ ..] | ["police", rate, burst, rest @ ..] => {
+            let is_in_bytes = rest.first().is_none_or(|next| !UNITS.contains(next));
+            Some((rate.parse().ok()?, burst.parse().ok()?)).filter(|_| is_in_bytes)
         }
         _ => None,
     }
@@ -60,8 +93,11 @@ fn of_class(words: &[&str]) -> Option<(u64, u64)> {
 /// Reads the policers of a configuration with braces.
 fn with_braces(nodes: &[Node]) -> Vec<Policer> {
     let Some(firewall) = block(nodes, &["firewall"]) else { return Vec::new() };
-    let blocks = inside(firewall, "if-exceeding");
-    let policers = blocks.into_iter().filter_map(|limits| {
+    let protective = of_loopback(nodes, firewall);
+    let is_own = |policer: &&Node| !words(policer).get(1).is_some_and(|name| protective.contains(name));
+    let blocks = inside(firewall, "policer").into_iter().filter(is_own);
+    let blocks = blocks.flat_map(|policer| inside(policer, "if-exceeding"));
+    let policers = blocks.filter_map(|limits| {
         let value = |name: &str| {
             let found = inside(limits, name).first().map(|node| (node.line.0, words(node)))?;
             Some((found.0, scaled(found.1.get(1)?)?))
@@ -70,6 +106,21 @@ fn with_braces(nodes: &[Node]) -> Vec<Policer> {
         Some((line, (value("bandwidth-limit")?.1, burst)))
     });
     policers.collect()
+}
+
+/// Returns the policers in the filters of the loopback interface, which protects the device itself (Juniper,
+/// "Routing Policies, Firewall Filters, and Traffic Policers User Guide").
+fn of_loopback<'t>(nodes: &[Node<'t>], firewall: &Node<'t>) -> BTreeSet<&'t str> {
+    let Some(loopback) = block(nodes, &["interfaces", "lo0"]) else { return BTreeSet::new() };
+    let mut names: BTreeSet<&str> = BTreeSet::new();
+    for filter in inside(loopback, "filter") {
+        let lines = std::iter::once(filter).chain(&filter.inner);
+        names.extend(lines.flat_map(words));
+    }
+    let filters = inside(firewall, "filter").into_iter();
+    let filters = filters.filter(|filter| words(filter).get(1).is_some_and(|name| names.contains(name)));
+    let policers = filters.flat_map(|filter| inside(filter, "policer"));
+    policers.filter_map(|line| words(line).get(1).copied()).collect()
 }
 
 /// Reads a number with a suffix: `90m`.
@@ -86,7 +137,8 @@ fn scaled(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::super::braces::read;
-    use super::{is_short, of_class, with_braces};
+    use super::super::parts::Parts;
+    use super::{is_short, of_class, of_control_plane, with_braces};
 
     #[test]
     fn fast_policers_pass_two_packets() {
@@ -98,8 +150,37 @@ mod tests {
     fn policers_are_read() {
         assert_eq!(of_class(&["police", "cir", "50000000", "bc", "2000"]), Some((50_000_000, 2000)));
         assert_eq!(of_class(&["police", "cir", "percent", "30"]), None);
+        assert_eq!(of_class(&["police", "cir", "50000000", "bc", "200", "ms", "conform", "transmit"]), None);
+        assert_eq!(of_class(&["police", "50000000", "2000", "2000"]), Some((50_000_000, 2000)));
         let text = "firewall {\n    policer P {\n        if-exceeding {\n            bandwidth-limit 50m;\n            \
                     burst-size-limit 2k;\n        }\n        then discard;\n    }\n}\n";
         assert_eq!(with_braces(&read(text)), [(5, (50_000_000, 2000))]);
+    }
+
+    #[test]
+    fn policers_of_the_device_itself_are_known() {
+        let text = "policy-map COPP\n class A\n  service-policy INNER\npolicy-map INNER\n class B\n  police \
+                    50000000 2000\npolicy-map OTHER\n class B\n  police 50000000 2000\ncontrol-plane\n \
+                    service-policy input COPP\n";
+        let nodes = read(text);
+        let found = of_control_plane(&nodes, &Parts::read(&nodes));
+        assert_eq!(found.into_iter().collect::<Vec<_>>(), ["COPP", "INNER"]);
+        let text = [
+            "interfaces {",
+            "    lo0 {",
+            "        filter {",
+            "            input-list [ OTHER RE ];",
+            "firewall {",
+            "    filter RE {",
+            "        term A {",
+            "            policer P;",
+            "    policer P {",
+            "        if-exceeding {",
+            "            bandwidth-limit 50m;",
+            "            burst-size-limit 2k;",
+        ]
+        .join("\n");
+        assert!(with_braces(&read(&text)).is_empty());
+        assert_eq!(with_braces(&read(&text.replace("lo0", "ge-0/0/0"))).len(), 1);
     }
 }
