@@ -106,10 +106,23 @@ fn problem(own: Member, far: Member) -> Option<(usize, String)> {
     }
 }
 
+/// Whether a name is that of a bundle, which is in no other bundle.
+fn is_bundle(name: &str) -> bool {
+    let kinds = ["ae", "reth", "port-channel", "bundle-", "po", "be"];
+    kinds.iter().any(|kind| {
+        let number = name.get(..kind.len()).filter(|start| start.eq_ignore_ascii_case(kind));
+        let is_number = |rest: &str| rest.starts_with(|letter: char| letter.is_ascii_digit());
+        number.is_some() && (kind.ends_with('-') || is_number(&name[kind.len()..]))
+    })
+}
+
 /// Returns the physical ports of a device with descriptions.
 fn ports<'t>(nodes: &[Node<'t>]) -> Vec<Port<'t>> {
     if let Some(interfaces) = block(nodes, &["interfaces"]) {
-        return with_braces(interfaces);
+        let shared = || block(nodes, &["groups"]).into_iter().chain(inside(interfaces, "interface-range"));
+        // Which ports inherit the bundle or its mode from a group or a range is unknown.
+        let is_shared = shared().any(|node| has_bundle(node) || !inside(node, "lacp").is_empty());
+        return if is_shared { Vec::new() } else { with_braces(interfaces) };
     }
     let mut found = Vec::new();
     for node in nodes {
@@ -118,15 +131,20 @@ fn ports<'t>(nodes: &[Node<'t>]) -> Vec<Port<'t>> {
             continue;
         };
         let is_down = node.inner.iter().any(|inner| inner.line.1.trim() == "shutdown");
-        if let Some(member) = of_lines(node).filter(|_| !is_down && !name.contains('.')) {
+        if let Some(member) = of_lines(node).filter(|_| !is_down && !name.contains('.') && !is_bundle(name)) {
             found.push(Port { name, member, description: description.words() });
         }
     }
     found
 }
 
-/// Returns how a port is in a bundle. `None` if the mode is of another protocol, or the default.
+/// Returns how a port is in a bundle. `None` if the mode is of another protocol, or the default, or if the
+/// port inherits lines.
 fn of_lines(node: &Node) -> Option<Member> {
+    let inherits = ["apply-group ", "inherit port-profile ", "source template ", "inherit "];
+    if node.inner.iter().any(|inner| inherits.iter().any(|start| inner.begins_with(start))) {
+        return None;
+    }
     let mode = node.inner.iter().find_map(|inner| match *inner.words().as_slice() {
         ["channel-group", _, "mode", mode, ..] | ["bundle", "id", _, "mode", mode] => {
             Some((inner.line.0, parse(mode)?))
@@ -151,11 +169,19 @@ fn parse(word: &str) -> Option<Mode> {
     }
 }
 
-/// Returns the ports with braces.
+/// Whether a statement inside a block puts ports into a bundle.
+fn has_bundle(node: &Node) -> bool {
+    node.inner.iter().any(|inner| words(inner).contains(&"802.3ad") || has_bundle(inner))
+}
+
+/// Returns the ports with braces, except those that inherit statements or have a redundant parent.
 fn with_braces<'t>(interfaces: &Node<'t>) -> Vec<Port<'t>> {
     let mut modes: BTreeMap<&str, (usize, Mode)> = BTreeMap::new();
     for node in &interfaces.inner {
         let [name] = *words(node).as_slice() else { continue };
+        if !inside(node, "apply-groups").is_empty() {
+            continue;
+        }
         let options = node.inner.iter().find(|inner| words(inner) == ["aggregated-ether-options"]);
         let lacp = options.and_then(|options| inside(options, "lacp").into_iter().next());
         let mode = match lacp {
@@ -168,9 +194,15 @@ fn with_braces<'t>(interfaces: &Node<'t>) -> Vec<Port<'t>> {
         };
         modes.insert(name, mode);
     }
+    let inherits = |node: &Node| !inside(node, "apply-groups").is_empty();
+    let is_redundant = |node: &Node| !inside(node, "redundant-parent").is_empty();
+    let is_left_out = |node: &Node, name: &str| is_bundle(name) || inherits(node) || is_redundant(node);
     let mut found = Vec::new();
     for node in &interfaces.inner {
         let [name] = *words(node).as_slice() else { continue };
+        if is_left_out(node, name) {
+            continue;
+        }
         let description = node.inner.iter().find(|inner| words(inner).first() == Some(&"description"));
         let Some(description) = description.map(|inner| words(inner)) else { continue };
         let options = node
@@ -182,8 +214,10 @@ fn with_braces<'t>(interfaces: &Node<'t>) -> Vec<Port<'t>> {
             let place = own.iter().position(|word| *word == "802.3ad")?;
             own.get(place + 1).copied()
         });
-        let member = match bundle.and_then(|bundle| modes.get(bundle)) {
-            Some((line, mode)) => Member::In { line: *line, mode: *mode, has_braces: true },
+        let member = match bundle.map(|bundle| modes.get(bundle)) {
+            Some(Some((line, mode))) => Member::In { line: *line, mode: *mode, has_braces: true },
+            // The bundle is not in the text, or inherits its mode.
+            Some(None) => continue,
             None => Member::None { line: node.line.0, has_braces: true },
         };
         found.push(Port { name, member, description });
@@ -194,7 +228,7 @@ fn with_braces<'t>(interfaces: &Node<'t>) -> Vec<Port<'t>> {
 #[cfg(test)]
 mod tests {
     use super::super::braces::read;
-    use super::{Member, Mode, abbreviates, ports, problem};
+    use super::{Member, Mode, abbreviates, is_bundle, ports, problem};
 
     const TEXT: &str = "interfaces {\n    xe-0/0/0 {\n        description \"to sw1 Te1/0/1\";\n        gigether-options {\n            \
                         802.3ad ae0;\n        }\n    }\n    xe-0/0/1 {\n        description spare;\n    }\n    ae0 {\n        \
@@ -210,6 +244,33 @@ mod tests {
         assert_eq!(members(&TEXT.replace("active", "periodic fast"))[0], inside(Mode::Passive));
         let without = TEXT.replace("            lacp {\n                active;\n            }\n", "");
         assert_eq!(members(&without)[0], Member::In { line: 12, mode: Mode::On, has_braces: true });
+    }
+
+    #[test]
+    fn ports_can_inherit_their_bundle() {
+        let count = |text: &str| ports(&read(text)).len();
+        let group = "groups {\n    G {\n        xe-0/0/1 {\n            802.3ad ae0;\n";
+        assert_eq!(count(&format!("{group}{TEXT}")), 0);
+        assert_eq!(
+            count(&TEXT.replace("description spare;", "description spare;\n        apply-groups G;")),
+            1
+        );
+        let range =
+            "    interface-range R {\n        member xe-0/0/1;\n        802.3ad ae0;\n    }\n    ae0 {";
+        assert_eq!(count(&TEXT.replace("    ae0 {", range)), 0);
+        assert_eq!(
+            count(&TEXT.replace("        aggregated", "        description x;\n        aggregated")),
+            2
+        );
+        assert_eq!(count("interface Te1/0/1\n description x\n apply-group G\n"), 0);
+    }
+
+    #[test]
+    fn bundles_are_no_members() {
+        for name in ["ae0", "reth1", "Port-channel1", "port-channel20", "Bundle-Ether5", "Po1", "BE7"] {
+            assert!(is_bundle(name), "{name}");
+        }
+        assert!(!is_bundle("aex") && !is_bundle("Te1/0/1") && !is_bundle("xe-0/0/0"));
     }
 
     #[test]

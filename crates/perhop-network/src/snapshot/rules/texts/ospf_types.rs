@@ -7,6 +7,22 @@ use super::super::{NetworkFinding, PortId, Snapshot};
 use super::braces::{block, inside, words};
 use crate::rules;
 
+/// The beginnings of the names of ports whose default is a broadcast network.
+const ETHERNET: [&str; 12] = [
+    "Vlan",
+    "vlan",
+    "Port-channel",
+    "port-channel",
+    "Bundle-Ether",
+    "BVI",
+    "BDI",
+    "ae",
+    "ge-",
+    "xe-",
+    "et-",
+    "irb",
+];
+
 /// A port with neighbors in OSPF.
 struct End {
     line: usize,
@@ -45,9 +61,7 @@ fn end(snapshot: &Snapshot, nodes: &[Node], id: PortId) -> Option<End> {
         .find(|node| node.begins_with("router ospf ") && !inside(node, "interface").is_empty())
         .or_else(|| block(nodes, &["protocols", "ospf"]));
     if let Some(process) = listed {
-        let all = inside(process, "interface");
-        let node = all.into_iter().find(|node| words(node).get(1) == Some(&port.name.as_str()))?;
-        return of_block(node);
+        return of_block(&path(process, &port.name)?).filter(|end| has_type(end, &port.name));
     }
     let processes = &snapshot.router(id.device).forwarding.processes;
     let mut parts = port.forwarding.routing.iter().filter(|part| part.passive.is_none());
@@ -55,30 +69,97 @@ fn end(snapshot: &Snapshot, nodes: &[Node], id: PortId) -> Option<End> {
     let member = &snapshot.devices[id.device].device;
     let own = member.line_in_block(port.line, "ip ospf network");
     let is_point_to_point = own.is_some_and(|line| member.line_text(line).trim().ends_with("point-to-point"));
-    Some(End { line: own.unwrap_or(part.line), is_point_to_point, is_listed: false })
+    let end = End { line: own.unwrap_or(part.line), is_point_to_point, is_listed: false };
+    Some(end).filter(|end| has_type(end, &port.name))
 }
 
-/// Reads the block of a port that is not passive.
-fn of_block(node: &Node) -> Option<End> {
+/// Whether the type of a port is known: it is configured, or the port is of Ethernet. The default of other
+/// ports depends on their encapsulation.
+fn has_type(end: &End, name: &str) -> bool {
+    let is_ethernet = || name.contains("Ethernet") || name.contains("GigE");
+    end.is_point_to_point || is_ethernet() || ETHERNET.iter().any(|kind| name.starts_with(kind))
+}
+
+/// Returns the blocks from a process to one of its ports, the block of the port first.
+fn path<'n, 't>(process: &'n Node<'t>, name: &str) -> Option<Vec<&'n Node<'t>>> {
+    for inner in &process.inner {
+        let own = words(inner);
+        if own.first() == Some(&"inactive:") {
+            continue;
+        }
+        if own.starts_with(&["interface", name]) {
+            return Some(vec![inner, process]);
+        }
+        if let Some(mut below) = path(inner, name) {
+            below.push(process);
+            return Some(below);
+        }
+    }
+    None
+}
+
+/// Reads the blocks of a port that is not passive. A process or an area of IOS XR has the settings of its
+/// ports (Cisco, "Implementing OSPF": hierarchical inheritance). Junos can inherit them from groups.
+fn of_block(blocks: &[&Node]) -> Option<End> {
+    let (own, outer) = blocks.split_first()?;
     let is_passive =
         |inner: &Node| matches!(words(inner).first(), Some(&("passive" | "disable" | "shutdown")));
-    if node.inner.iter().any(is_passive) {
+    let is_group = |inner: &Node| words(inner).first() == Some(&"apply-groups");
+    let mut lines = blocks.iter().flat_map(|block| &block.inner);
+    if own.inner.iter().any(is_passive)
+        || outer.iter().any(|block| block.inner.iter().any(|inner| words(inner) == ["passive", "enable"]))
+        || lines.any(is_group)
+    {
         return None;
     }
-    let is_point_to_point = node.inner.iter().any(|inner| {
-        matches!(words(inner).as_slice(), ["interface-type", "p2p"] | ["network", "point-to-point"])
+    let kind = blocks.iter().flat_map(|block| &block.inner).find_map(|inner| {
+        let ["interface-type" | "network", kind] = *words(inner).as_slice() else { return None };
+        Some(matches!(kind, "p2p" | "point-to-point"))
     });
-    Some(End { line: node.line.0, is_point_to_point, is_listed: true })
+    Some(End { line: own.line.0, is_point_to_point: kind.unwrap_or(false), is_listed: true })
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::braces::read;
-    use super::of_block;
+    use super::{End, has_type, of_block, path};
+
+    #[test]
+    fn a_port_inherits_the_type() {
+        let text = [
+            "router ospf 1",
+            " network point-to-point",
+            " area 0",
+            "  interface Te0/0/0/0",
+            "  interface Te0/0/0/1",
+            "   network broadcast",
+            " area 1",
+            "  network broadcast",
+            "  interface Te0/0/0/2\n",
+        ]
+        .join("\n");
+        let text = text.as_str();
+        let state = |text: &str, name: &str| {
+            let nodes = read(text);
+            of_block(&path(&nodes[0], name)?).map(|end| (end.line, end.is_point_to_point))
+        };
+        assert_eq!(state(text, "Te0/0/0/0"), Some((4, true)));
+        assert_eq!(state(text, "Te0/0/0/1"), Some((5, false)));
+        assert_eq!(state(text, "Te0/0/0/2"), Some((9, false)));
+        assert_eq!(state(text, "Te0/0/0/3"), None);
+        assert_eq!(state(&text.replace(" area 0\n", " area 0\n  passive enable\n"), "Te0/0/0/0"), None);
+    }
+
+    #[test]
+    fn only_ethernet_has_a_known_default() {
+        let end = |is_point_to_point| End { line: 1, is_point_to_point, is_listed: true };
+        assert!(has_type(&end(false), "GigabitEthernet0/0") && has_type(&end(true), "Tunnel1"));
+        assert!(!has_type(&end(false), "Tunnel1") && !has_type(&end(false), "gr-0/0/0.0"));
+    }
 
     #[test]
     fn blocks_name_the_type() {
-        let state = |text: &str| of_block(&read(text)[0]).map(|end| end.is_point_to_point);
+        let state = |text: &str| of_block(&[&read(text)[0]]).map(|end| end.is_point_to_point);
         assert_eq!(state("interface ge-0/0/0.0 {\n    interface-type p2p;\n}"), Some(true));
         assert_eq!(state("interface TenGigE0/0/0/0\n network point-to-point\n"), Some(true));
         assert_eq!(state("interface ge-0/0/0.0 {\n    metric 10;\n}"), Some(false));

@@ -5,12 +5,19 @@ use super::super::{NetworkFinding, Snapshot};
 use super::braces::{block, inside, words};
 use crate::rules;
 
+/// The statements of interfaces whose frames have tags (Junos).
+const TAGGING: [&str; 4] =
+    ["vlan-tagging", "flexible-vlan-tagging", "stacked-vlan-tagging", "native-vlan-id"];
+/// The tags of units (Junos).
+const TAGS: [&str; 4] = ["vlan-id", "vlan-tags", "vlan-id-list", "vlan-id-range"];
+
 /// Reports sub-interfaces, service instances and units without a tag, and tunnels without a destination.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     for (device, nodes) in trees.iter().enumerate() {
         let mut incomplete: Vec<(usize, String)> = nodes.iter().flat_map(of_lines).collect();
-        let interfaces = block(nodes, &["interfaces"]).map_or(&[][..], |node| &node.inner);
-        incomplete.extend(interfaces.iter().flat_map(with_braces));
+        if let Some(interfaces) = block(nodes, &["interfaces"]).filter(|_| !has_shared_tags(nodes)) {
+            incomplete.extend(interfaces.inner.iter().flat_map(with_braces));
+        }
         for (line, what) in incomplete {
             let text =
                 snapshot.devices[device].device.line_text(line).trim().trim_end_matches(" {").to_owned();
@@ -45,34 +52,48 @@ fn of_lines(node: &Node) -> Vec<(usize, String)> {
             found.push((inner.line.0, "has no `encapsulation`, so no frame belongs to it".to_owned()));
         }
     }
-    // Tunnels with several ends, and those of other modes, learn the other end.
+    // Templates get the other end with each session. Tunnels with several ends, and those of other modes,
+    // learn it.
+    let is_tunnel = ["Tunnel", "tunnel-ip"].iter().any(|kind| name.starts_with(kind));
     let is_multipoint = node
         .inner
         .iter()
         .any(|inner| inner.begins_with("tunnel mode ") && inner.words() != ["tunnel", "mode", "gre", "ip"]);
-    if has("tunnel source ") && !has("tunnel destination ") && !is_multipoint {
+    if is_tunnel && has("tunnel source ") && !has("tunnel destination ") && !is_multipoint {
         found.push((node.line.0, "has no `tunnel destination`".to_owned()));
     }
     found
 }
 
+/// Whether interfaces inherit tags from a group or from the range that contains them.
+fn has_shared_tags(nodes: &[Node]) -> bool {
+    let ranges = block(nodes, &["interfaces"]).map_or_else(Vec::new, |node| inside(node, "interface-range"));
+    let shared = block(nodes, &["groups"]).into_iter().chain(ranges);
+    let mut shared = shared.flat_map(|node| TAGGING.iter().chain(&TAGS).map(move |name| (node, name)));
+    shared.any(|(node, name)| !inside(node, name).is_empty())
+}
+
 /// Returns the incomplete units of an interface with braces (Juniper, "Interfaces User Guide": units have
-/// tags if and only if the interface has `vlan-tagging`).
+/// tags if and only if the interface has `vlan-tagging`). The units of logical tunnels have their own
+/// encapsulation.
 fn with_braces(node: &Node) -> Vec<(usize, String)> {
-    let [_] = *words(node).as_slice() else { return Vec::new() };
+    let [name] = *words(node).as_slice() else { return Vec::new() };
+    if ["lt-", "rlt"].iter().any(|kind| name.starts_with(kind)) || !inside(node, "apply-groups").is_empty() {
+        return Vec::new();
+    }
     let has = |node: &Node, names: &[&str]| {
         node.inner.iter().any(|inner| words(inner).first().is_some_and(|first| names.contains(first)))
     };
-    let is_tagged =
-        has(node, &["vlan-tagging", "flexible-vlan-tagging", "stacked-vlan-tagging", "native-vlan-id"]);
+    let is_tagged = has(node, &TAGGING);
     let is_switched = has(node, &["encapsulation", "native-vlan-id"]);
     let mut found = Vec::new();
     for unit in node.inner.iter().filter(|inner| words(inner).first() == Some(&"unit")) {
-        let has_tag = has(unit, &["vlan-id", "vlan-tags", "vlan-id-list", "vlan-id-range", "encapsulation"]);
+        let has_own_frames = has(unit, &["encapsulation"]);
+        let has_tag = has(unit, &TAGS) || has_own_frames;
         if is_tagged && !has_tag && !inside(unit, "address").is_empty() && !is_switched {
             found.push((unit.line.0, "has no `vlan-id`, but its interface has tags".to_owned()));
         }
-        if !is_tagged && has(unit, &["vlan-id", "vlan-tags"]) && !is_switched {
+        if !is_tagged && has(unit, &["vlan-id", "vlan-tags"]) && !has_own_frames && !is_switched {
             found.push((unit.line.0, "has a tag, but its interface has no `vlan-tagging`".to_owned()));
         }
     }
@@ -82,7 +103,7 @@ fn with_braces(node: &Node) -> Vec<(usize, String)> {
 #[cfg(test)]
 mod tests {
     use super::super::braces::read;
-    use super::{of_lines, with_braces};
+    use super::{has_shared_tags, of_lines, with_braces};
 
     fn lines(text: &str) -> Vec<usize> {
         of_lines(&read(text)[0]).into_iter().map(|(line, _)| line).collect()
@@ -106,6 +127,8 @@ mod tests {
         assert_eq!(lines(&tunnel.replace(" tunnel destination 192.0.2.1\n", "")), [1]);
         let multipoint = tunnel.replace("destination 192.0.2.1", "mode gre multipoint");
         assert!(lines(&multipoint).is_empty());
+        let template = "interface Virtual-Template1 type tunnel\n tunnel source Gi0/0\n";
+        assert!(lines(template).is_empty(), "each session has its own destination");
     }
 
     #[test]
@@ -116,6 +139,21 @@ mod tests {
             |text: &str| with_braces(&read(text)[0]).into_iter().map(|(line, _)| line).collect::<Vec<_>>();
         assert!(lines(text).is_empty());
         assert_eq!(lines(&text.replace("        vlan-id 10;\n", "")), [3]);
-        assert_eq!(lines(&text.replace("    vlan-tagging;\n", "")), [2]);
+        let without = text.replace("    vlan-tagging;\n", "");
+        assert_eq!(lines(&without), [2]);
+        assert!(lines(&without.replace("ge-0/0/1", "lt-0/0/1")).is_empty());
+        assert!(lines(&text.replace("vlan-tagging;", "apply-groups TAGGED;")).is_empty());
+        assert!(
+            lines(&without.replace("vlan-id 10;", "vlan-id 10;\n        encapsulation vlan-bridge;"))
+                .is_empty()
+        );
+    }
+
+    #[test]
+    fn groups_and_ranges_share_tags() {
+        let group = "groups {\n    T {\n        <ge-*> {\n            vlan-tagging;\n        }\n    }\n}\n";
+        let range = "interfaces {\n    interface-range R {\n        vlan-tagging;\n    }\n}\n";
+        assert!(has_shared_tags(&read(group)) && has_shared_tags(&read(range)));
+        assert!(!has_shared_tags(&read(&range.replace("vlan-tagging", "mtu 9000"))));
     }
 }
