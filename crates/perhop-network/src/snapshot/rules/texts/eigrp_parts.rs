@@ -29,7 +29,16 @@ const TIMERS: [&str; 2] = ["hello-interval", "hold-time"];
 /// The block of a port in an address family.
 struct PortOf<'n, 't> {
     node: &'n Node<'t>,
+    /// The block for all ports, `af-interface default`.
+    usual: Option<&'n Node<'t>>,
     is_stub: bool,
+}
+
+impl<'n, 't> PortOf<'n, 't> {
+    /// Generates the lines about the port, its own lines first.
+    fn lines(&self) -> impl Iterator<Item = &'n Node<'t>> {
+        self.node.inner.iter().chain(self.usual.into_iter().flat_map(|usual| &usual.inner))
+    }
 }
 
 /// Reports incomplete blocks, and ports of one link that lack a line of the others.
@@ -86,7 +95,7 @@ fn check_group(
     found: &mut Vec<NetworkFinding>,
 ) {
     for command in commands {
-        let has = |own: &PortOf| own.node.inner.iter().any(|inner| inner.begins_with(command));
+        let has = |own: &PortOf| own.lines().any(|inner| inner.begins_with(command));
         let mut lacking = ports.iter().filter(|(_, own)| !has(own));
         let (Some((id, own)), None) = (lacking.next(), lacking.next()) else { continue };
         if ports.len() <= least_others {
@@ -113,7 +122,7 @@ fn check_timer(
     found: &mut Vec<NetworkFinding>,
 ) {
     let value = |own: &PortOf| {
-        own.node.inner.iter().find_map(|inner| {
+        own.lines().find_map(|inner| {
             let value = inner.line.1.trim().strip_prefix(timer)?.trim();
             Some((value.to_owned(), inner.line.0))
         })
@@ -139,13 +148,21 @@ fn ports<'n, 't>(process: &'n Node<'t>) -> Vec<(&'t str, PortOf<'n, 't>)> {
     let mut found = Vec::new();
     for family in process.inner.iter().filter(|inner| inner.begins_with("address-family ")) {
         let is_stub = family.inner.iter().any(|inner| inner.begins_with("eigrp stub"));
+        let usual = usual(family);
         for node in &family.inner {
-            if let ["af-interface", name] = *node.words().as_slice() {
-                found.push((name, PortOf { node, is_stub }));
+            if let ["af-interface", name] = *node.words().as_slice()
+                && name != "default"
+            {
+                found.push((name, PortOf { node, usual, is_stub }));
             }
         }
     }
     found
+}
+
+/// Returns the block for all ports of an address family.
+fn usual<'n, 't>(family: &'n Node<'t>) -> Option<&'n Node<'t>> {
+    family.inner.iter().find(|inner| inner.words() == ["af-interface", "default"])
 }
 
 /// Returns the lines of blocks that lack a part without which they have no effect, or not the intended one.
@@ -160,10 +177,19 @@ fn incomplete(node: &Node) -> Vec<(usize, String)> {
             found.push((node.line.0, format!("`{}` has no `address-family`", words.join(" "))));
         }
         for family in families {
-            let ports = family.inner.iter().filter(|inner| inner.begins_with("af-interface "));
-            for part in ports {
+            let ports: Vec<&Node> =
+                family.inner.iter().filter(|inner| inner.begins_with("af-interface ")).collect();
+            let usual = usual(family);
+            for part in &ports {
+                // Each port can complete the block for all ports. Passive ports do not need the other half.
+                let is_usual = part.words() == ["af-interface", "default"];
+                let is_own = part.inner.iter().any(|inner| inner.begins_with("authentication "));
+                if is_usual && ports.len() > 1 || !is_own {
+                    continue;
+                }
+                let lines = || part.inner.iter().chain(usual.into_iter().flat_map(|usual| &usual.inner));
                 let [mode, chain] = ["authentication mode md5", "authentication key-chain"]
-                    .map(|command| part.inner.iter().any(|inner| inner.begins_with(command)));
+                    .map(|command| lines().any(|inner| inner.begins_with(command)));
                 found.extend(without_half(part, [mode, chain]));
             }
         }
@@ -222,6 +248,21 @@ mod tests {
         let other =
             "interface Gi0/0\n ip authentication mode eigrp 1 md5\n ip authentication key-chain eigrp 1 K\n";
         assert!(lines(other).is_empty());
+    }
+
+    #[test]
+    fn a_port_has_the_lines_for_all_ports() {
+        let text = NAMED.replace("   authentication mode md5\n", "").replace(
+            "  eigrp stub connected\n",
+            "  af-interface default\n   authentication mode md5\n   hello-interval 20\n",
+        );
+        let nodes = read(&text);
+        assert!(incomplete(&nodes[0]).is_empty());
+        let found = ports(&nodes[0]);
+        assert_eq!(
+            found.iter().map(|(name, own)| (*name, own.lines().count())).collect::<Vec<_>>(),
+            [("Tunnel1", 3)]
+        );
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::rules;
 const LEAST_SPOKES: usize = 2;
 
 /// Reports hubs of multipoint tunnels with EIGRP that keep split horizon, which is the default (RFC 7868
-/// §5.4), and do not announce a summary instead.
+/// §5.4), and do not announce a summary or a default route instead.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     for link in snapshot.links.iter().filter(|link| link.is_tunnel && link.ends.len() > LEAST_SPOKES) {
         let ends: Vec<PortId> = link.ends.iter().map(|end| end.id).collect();
@@ -19,15 +19,18 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
         let port = snapshot.port(*hub);
         let Some(block) = nodes.iter().find(|node| node.line.0 == port.line) else { continue };
         let Some(process) = nodes.iter().find(|node| node.begins_with("router eigrp ")) else { continue };
-        let part = process
-            .inner
-            .iter()
-            .flat_map(|inner| &inner.inner)
-            .find(|inner| inner.words() == ["af-interface", port.name.as_str()]);
+        if nodes.iter().any(sends_default) {
+            continue;
+        }
+        let [part, usual] = [port.name.as_str(), "default"].map(|name| {
+            let mut parts = process.inner.iter().flat_map(|inner| &inner.inner);
+            parts.find(|inner| inner.words() == ["af-interface", name])
+        });
         let is_named = process.inner.iter().any(|inner| inner.begins_with("address-family "));
         let line = if is_named { part.map_or(process.line.0, |part| part.line.0) } else { port.line };
-        let lines = block.inner.iter().chain(part.into_iter().flat_map(|part| &part.inner));
-        if lines.into_iter().any(passes_on) || !runs(process, part, &port.name) {
+        let parts = part.into_iter().chain(usual);
+        let mut lines = block.inner.iter().chain(parts.flat_map(|part| &part.inner));
+        if lines.any(passes_on) || !runs(process, [part, usual], &port.name) {
             continue;
         }
         let message = format!(
@@ -55,23 +58,40 @@ fn passes_on(line: &Node) -> bool {
         .any(|start| text.starts_with(start))
 }
 
-/// Whether the process has neighbors at a port.
-fn runs(process: &Node, part: Option<&Node>, name: &str) -> bool {
-    let is_passive = |node: &Node, line: &[&str]| node.inner.iter().any(|inner| inner.words() == line);
-    match part {
-        Some(part) => !is_passive(part, &["passive-interface"]),
-        None => {
-            !is_passive(process, &["passive-interface", name])
-                && (!is_passive(process, &["passive-interface", "default"])
-                    || is_passive(process, &["no", "passive-interface", name]))
-        }
+/// Whether a line of a device can give the spokes a default route to the hub: a redistributed one, or that of
+/// EIGRP itself.
+fn sends_default(node: &Node) -> bool {
+    let text = node.line.1.trim();
+    let is_source = |line: &Node| {
+        (line.begins_with("redistribute ") && !line.begins_with("redistribute connected"))
+            || line.begins_with("network 0.0.0.0")
+    };
+    let is_inside =
+        |node: &Node| node.inner.iter().any(|inner| is_source(inner) || inner.inner.iter().any(is_source));
+    text.starts_with("ip default-network ")
+        || (node.begins_with("router eigrp ")
+            && (is_inside(node) || node.inner.iter().any(|family| family.inner.iter().any(is_inside))))
+}
+
+/// Whether the process has neighbors at a port with its own block and the block for all ports.
+fn runs(process: &Node, [part, usual]: [Option<&Node>; 2], name: &str) -> bool {
+    let has = |node: &Node, line: &[&str]| node.inner.iter().any(|inner| inner.words() == line);
+    if part.or(usual).is_none() {
+        return !has(process, &["passive-interface", name])
+            && (!has(process, &["passive-interface", "default"])
+                || has(process, &["no", "passive-interface", name]));
     }
+    let passive = |node: &Node| {
+        let is_set = has(node, &["passive-interface"]);
+        (is_set || has(node, &["no", "passive-interface"])).then_some(is_set)
+    };
+    !part.and_then(passive).or_else(|| usual.and_then(passive)).unwrap_or(false)
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::braces::read;
-    use super::{passes_on, runs};
+    use super::{passes_on, runs, sends_default};
 
     #[test]
     fn a_summary_replaces_the_routes_of_spokes() {
@@ -82,9 +102,24 @@ mod tests {
 
     #[test]
     fn passive_ports_have_no_neighbors() {
-        let runs_at = |text: &str| runs(&read(text)[0], None, "Tunnel1");
+        let runs_at = |text: &str| runs(&read(text)[0], [None, None], "Tunnel1");
         assert!(runs_at("router eigrp 7\n network 10.0.0.0\n"));
         assert!(!runs_at("router eigrp 7\n passive-interface default\n"));
         assert!(runs_at("router eigrp 7\n passive-interface default\n no passive-interface Tunnel1\n"));
+        let passive = &read("af-interface default\n passive-interface\n")[0];
+        let active = &read("af-interface Tunnel1\n no passive-interface\n")[0];
+        let process = &read("router eigrp N\n")[0];
+        assert!(!runs(process, [None, Some(passive)], "Tunnel1"));
+        assert!(runs(process, [Some(active), Some(passive)], "Tunnel1"));
+    }
+
+    #[test]
+    fn a_hub_can_send_a_default_route() {
+        let sends = |text: &str| sends_default(&read(text)[0]);
+        assert!(sends("router eigrp 7\n redistribute static\n"));
+        let named = "router eigrp N\n address-family ipv4 unicast autonomous-system 7\n  topology base\n   \
+                     redistribute static\n";
+        assert!(sends(named) && !sends(&named.replace("static", "connected")));
+        assert!(!sends("router ospf 1\n redistribute static\n"));
     }
 }
