@@ -134,9 +134,10 @@ mod tests {
 
     #[test]
     fn trust_is_a_line_of_the_port() {
-        let text = "ip dhcp snooping\nip dhcp snooping vlan 10,20-21\nip arp inspection vlan 10\ninterface \
-                    Gi0/1\n switchport mode trunk\n ip dhcp snooping trust\ninterface Gi0/2\n channel-group 1 mode active\ninterface Vlan10\n ip \
-                    address 192.0.2.1 255.255.255.0\n ip helper-address 192.0.2.99";
+        let text = "ip dhcp snooping\nip dhcp snooping vlan 10,20-21\nip arp inspection vlan 10\n\
+                    interface Gi0/1\n switchport mode trunk\n ip dhcp snooping trust\n\
+                    interface Gi0/2\n channel-group 1 mode active\n\
+                    interface Vlan10\n ip address 192.0.2.1 255.255.255.0\n ip helper-address 192.0.2.99";
         let nodes = read(text);
         let [dhcp, arp] = &FEATURES;
         assert_eq!(checked(&nodes, dhcp).into_iter().collect::<Vec<u16>>(), [10, 20, 21]);
