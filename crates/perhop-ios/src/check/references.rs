@@ -71,7 +71,8 @@ const KINDS: &[Kind] = &[
     },
     Kind {
         title: "member of dialer pool",
-        defined: &["pppoe-client dial-pool-number", "dialer pool-member"],
+        // `pool-member` of a VPDN group connects the pool through a tunnel.
+        defined: &["pppoe-client dial-pool-number", "dialer pool-member", "pool-member"],
         used: &["dialer pool"],
         effect: "no physical interface carries the connection of the dialer interface",
     },
@@ -107,6 +108,16 @@ const KINDS: &[Kind] = &[
 const OF_NX_OS: [&str; 3] = ["route-map", "prefix list", "key chain"];
 /// The word after the name if a line of a neighbor applies a route-map: `route-map NAME in`.
 const WAYS: [&str; 2] = ["in", "out"];
+/// The first words of lines with free text or with commands for later.
+const TEXTS: [&str; 8] = ["description", "remark", "alias", "name", "banner", "action", "cli", "event"];
+/// The words before free text at any position of a line.
+const NOTES: [&str; 2] = ["description", "remark"];
+/// The words before a phrase with another meaning: `capability orf prefix-list both` and
+/// `bgp route-map priority`.
+const OTHERS: [&str; 2] = ["orf", "bgp"];
+/// The name of objects that the router defines (Cisco, "Smart Defaults" of IPsec), and their kinds.
+const DEFAULT: &str = "default";
+const WITH_DEFAULT: [&str; 2] = ["IPsec profile", "transform set"];
 /// The word before the number of an EIGRP process in the named form. It follows the words of the address
 /// family.
 const AUTONOMOUS_SYSTEM: &str = "autonomous-system";
@@ -237,20 +248,21 @@ impl Kind {
     }
 
     fn used_name<'t>(&self, words: &[&'t str]) -> Option<&'t str> {
-        if self.defined_name(words).is_some() {
+        // Free text can have the words of a phrase, without a name behind them.
+        let is_text = words.first().is_some_and(|word| TEXTS.contains(word));
+        if is_text || self.defined_name(words).is_some() {
             return None;
         }
-        self.used.iter().find_map(|phrase| {
-            let mut after =
-                (0..words.len()).find_map(|place| behind(&words[place..], phrase))?.iter().copied();
+        let end = words.iter().position(|word| NOTES.contains(word));
+        let words = &words[..end.unwrap_or(words.len())];
+        let is_other = |place: usize| place > 0 && OTHERS.contains(&words[place - 1]);
+        let name = self.used.iter().find_map(|phrase| {
+            let mut places = (0..words.len()).filter(|place| !is_other(*place));
+            let mut after = places.find_map(|place| behind(&words[place..], phrase))?.iter().copied();
             // `ip authentication key-chain eigrp 100 NAME` has the process before the name.
-            let name =
-                after.next().and_then(|first| if first == "eigrp" { after.nth(1) } else { Some(first) })?;
-            // Lines such as `description` contain free text, in which these words do not precede a name.
-            let is_text =
-                matches!(words.first(), Some(&("description" | "remark" | "alias" | "name" | "banner")));
-            (!is_text).then_some(name)
-        })
+            after.next().and_then(|first| if first == "eigrp" { after.nth(1) } else { Some(first) })
+        });
+        name.filter(|name| *name != DEFAULT || !WITH_DEFAULT.contains(&self.title))
     }
 }
 

@@ -39,6 +39,35 @@ fn a_text_with_the_words_of_a_command_uses_no_name() {
     assert!(!is_reported(text));
 }
 
+#[test]
+fn a_note_or_a_command_of_an_applet_uses_no_name() {
+    let maps = "route-map IN permit 10\nip prefix-list NETS permit 192.0.2.0/24\n";
+    let lines = [
+        "router bgp 65000\n neighbor 192.0.2.9 description of prefix-list OLD\n",
+        "ip access-list extended A\n 10 remark see route-map OLD\n",
+        "ip prefix-list NETS description was prefix-list OLD\n",
+        "event manager applet A\n action 1.0 cli command \"no route-map OLD permit 10\"\n",
+        "router bgp 65000\n bgp route-map priority\n neighbor 192.0.2.9 capability orf prefix-list both\n",
+    ];
+    for line in lines {
+        assert!(!is_reported(&format!("{maps}{line}")), "{line}");
+    }
+    assert!(is_reported(&format!("{maps}router bgp 65000\n neighbor 192.0.2.9 prefix-list OLD in\n")));
+}
+
+#[test]
+fn a_router_defines_the_default_profile_of_ipsec() {
+    let text = |profile: &str, set: &str| {
+        format!(
+            "crypto ipsec transform-set AES esp-aes esp-sha-hmac\ncrypto ipsec profile VPN\n set \
+             transform-set {set}\ninterface Tunnel1\n tunnel protection ipsec profile {profile}\n"
+        )
+    };
+    assert!(!is_reported(&text("default", "default")));
+    assert!(is_reported(&text("VPN2", "AES")));
+    assert!(is_reported(&text("VPN", "AES2")));
+}
+
 /// The text can be a part of a configuration. It may then use names that another part defines.
 #[test]
 fn a_text_without_definitions_of_a_kind_has_no_finding_of_it() {
@@ -80,4 +109,7 @@ fn a_dialer_interface_and_its_port_have_one_pool() {
     };
     assert!(!is_reported(&text(1, 1)));
     assert!(is_reported(&text(1, 2)));
+    let group = "vpdn-group 1\n request-dialin\n  protocol l2tp\n  pool-member 2\ninterface Dialer2\n \
+                 dialer pool 2\n";
+    assert!(!is_reported(&format!("{}{group}", text(1, 1))), "a VPDN group carries the connection");
 }
