@@ -1,17 +1,11 @@
 //! Ends of links with different settings, and routers that do not become neighbors.
 
 use perhop_device::{Port, PortRouting, Router, RoutingProtocol};
-use perhop_qos::ByteSize;
 use perhop_qos::framing::Header;
 
-use super::peers::Peers;
 use super::{NetworkFinding, PortId, Precision, Snapshot, Topic};
-use crate::forwarding::addresses;
 use crate::rules;
 use crate::snapshot::shortest_paths::area_number;
-
-/// The default MTU of Ethernet and of serial lines, IP bytes (RFC 894).
-const USUAL_MTU: u64 = 1500;
 
 /// The minimum number of links both ends of which run a protocol. With fewer, the protocol is not a protocol
 /// of the whole network.
@@ -19,73 +13,9 @@ const LEAST_LINKS: usize = 2;
 
 /// Reports links whose ends differ in a setting that must match.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
-    for link in snapshot.links.iter().filter(|link| link.ends.len() == 2) {
-        let [first, second] = [link.ends[0].id, link.ends[1].id];
-        check_mtu(snapshot, [first, second], found);
-        check_mtu(snapshot, [second, first], found);
-    }
-    for [first, second] in cables_of_frames(snapshot) {
-        check_mtu(snapshot, [first, second], found);
-        check_mtu(snapshot, [second, first], found);
-    }
-    for link in snapshot.links.iter().filter(|link| link.ends.len() > 2) {
-        let ends: Vec<PortId> = link.ends.iter().map(|end| end.id).collect();
-        check_mtu_of_several(snapshot, &ends, found);
-    }
     for [own, other] in snapshot.wires() {
         check_tags(snapshot, own, other, found);
         check_neighbors(snapshot, own, other, found);
-    }
-}
-
-/// Returns the pairs of ports without addresses that are the ends of one cable according to their
-/// descriptions.
-fn cables_of_frames(snapshot: &Snapshot) -> Vec<[PortId; 2]> {
-    let is_of_frames =
-        |id: &PortId| snapshot.link_of(*id).is_none() && addresses(snapshot.port(*id)).next().is_none();
-    snapshot.described_pairs().into_iter().filter(|ends| ends.iter().all(is_of_frames)).collect()
-}
-
-/// Reports both ends of a link with different MTUs. Packets above the smaller MTU are fragmented or dropped.
-fn check_mtu(snapshot: &Snapshot, [own, other]: [PortId; 2], found: &mut Vec<NetworkFinding>) {
-    let mtu = |id: PortId| snapshot.port(id).wire.mtu.map_or(USUAL_MTU, ByteSize::as_bytes);
-    let line = |id: PortId| snapshot.port(id).forwarding.mtu_line;
-    let (here, there) = (mtu(own), mtu(other));
-    let is_set = line(own).or(line(other)).is_some();
-    // The MTU of a tunnel without an MTU line depends on the port below.
-    let is_known = |id: PortId| line(id).is_some() || snapshot.port(id).forwarding.tunnel.is_none();
-    if here == there || !is_set || !is_known(own) || !is_known(other) {
-        return;
-    }
-    let message = format!(
-        "{} accepts packets of {here} bytes, and {} at the other end of the link accepts {there}",
-        snapshot.port_name(own),
-        snapshot.port_name(other)
-    );
-    let effect =
-        "one end fragments or drops long packets of the other end; OSPF forms no adjacency".to_owned();
-    let line = line(own).unwrap_or(snapshot.port(own).line);
-    found.push(snapshot.finding(own.device, &rules::NETWORK_MTU_DIFFERS, line, (message, effect)));
-}
-
-/// Reports the ends of a link with three or more ends whose MTU differs from the MTU of most ends.
-fn check_mtu_of_several(snapshot: &Snapshot, ends: &[PortId], found: &mut Vec<NetworkFinding>) {
-    let written = |id: &PortId| {
-        let port = snapshot.port(*id);
-        Some((*id, port.forwarding.mtu_line?, port.wire.mtu.map(ByteSize::as_bytes)?))
-    };
-    let written: Vec<(PortId, usize, u64)> = ends.iter().filter_map(written).collect();
-    let peers: Peers<u64> = written.iter().map(|(.., mtu)| *mtu).collect();
-    let Some(usual) = peers.usual() else { return };
-    for (id, line, mtu) in written.iter().filter(|(.., mtu)| peers.is_exception(mtu)) {
-        let message = format!(
-            "{} accepts packets of {mtu} bytes, and most of {} ends of its link accept {usual}",
-            snapshot.port_name(*id),
-            written.len()
-        );
-        let effect = "one end fragments or drops long packets of the other ends; OSPF forms no adjacency";
-        let rule = &rules::NETWORK_MTU_DIFFERS;
-        found.push(snapshot.finding(id.device, rule, *line, (message, effect.to_owned())));
     }
 }
 

@@ -1,11 +1,11 @@
 //! Lines that depend on other lines: of the same device, or of a device at the other end of a link.
 
 mod explicit_paths;
-mod label_families;
+pub(super) mod label_families;
+mod mtus;
 mod rendezvous_points;
 mod route_tags;
 mod snooping;
-mod system_mtus;
 mod twin_reflectors;
 mod vlan_database;
 
@@ -16,10 +16,10 @@ use super::super::{NetworkFinding, Snapshot};
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     explicit_paths::check(snapshot, trees, found);
     label_families::check(snapshot, trees, found);
+    mtus::check(snapshot, trees, found);
     rendezvous_points::check(snapshot, trees, found);
     route_tags::check(snapshot, trees, found);
     snooping::check(snapshot, trees, found);
-    system_mtus::check(snapshot, trees, found);
     twin_reflectors::check(snapshot, trees, found);
     vlan_database::check(snapshot, trees, found);
 }
