@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use perhop_device::intent::{Field, Mark, Policy, Then};
+
 use super::super::{NetworkFinding, PortId, Precision, Snapshot, Topic};
 use crate::forwarding::addresses;
 use crate::rules;
@@ -9,6 +11,29 @@ use crate::rules;
 /// The minimum number of other ports with the policy, and of the devices that they reach.
 const LEAST_PORTS: usize = 3;
 const LEAST_NEIGHBORS: usize = 2;
+/// The fields that exist only inside a device. Ports of the core also need them, to classify packets.
+const INTERNAL: [Field; 3] = [Field::ForwardingClass, Field::TrafficClass, Field::DropPrecedence];
+
+/// Whether a policy polices packets or writes marks that other devices read. Such a policy belongs to ports
+/// of customers: packets of the core already conform.
+fn conditions(policy: &Policy) -> bool {
+    policy.classes.iter().any(|class| {
+        let is_seen = |mark: &Mark| mark.field().is_none_or(|field| !INTERNAL.contains(&field));
+        class.police.is_some()
+            || class.then == Then::Drop
+            || class.all_marks().any(is_seen)
+            || class.children().is_some_and(conditions)
+    })
+}
+
+/// Returns the signs of the purpose of a port: whether it is in a VRF and distributes labels, and its
+/// protocols.
+fn role(snapshot: &Snapshot, id: PortId) -> (bool, bool, Vec<usize>) {
+    let forwarding = &snapshot.port(id).forwarding;
+    let mut processes: Vec<usize> = forwarding.routing.iter().map(|part| part.process).collect();
+    processes.sort_unstable();
+    (forwarding.vrf.is_some(), forwarding.ldp.is_some(), processes)
+}
 
 /// Reports the only port with an address towards another device that has no input policy, if all other such
 /// ports of the device have the same.
@@ -27,6 +52,13 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
         let neighbors: BTreeSet<usize> = with.iter().map(|[_, far]| far.device).collect();
         let (Some(name), 1) = (names.first(), names.len()) else { continue };
         if with.len() < LEAST_PORTS || neighbors.len() < LEAST_NEIGHBORS {
+            continue;
+        }
+        let own = role(snapshot, *bare);
+        let is_intended = |[id, _]: &&[PortId; 2]| {
+            snapshot.port(*id).intent.input.iter().any(conditions) || role(snapshot, *id) != own
+        };
+        if with.iter().any(is_intended) {
             continue;
         }
         let message = format!(
