@@ -12,6 +12,8 @@ const LEVELS: [&str; 5] = ["low", "medium-low", "medium-high", "high", "strict-h
 /// EF as a codepoint, in bits, and as the traffic class of labels.
 const EXPEDITED: [&str; 2] = ["ef", "101110"];
 const CONTROL: [&str; 8] = ["cs6", "cs7", "nc1", "nc2", "110000", "111000", "110", "111"];
+/// The class that default classifiers assign to network control (Juniper, "Default Forwarding Classes").
+const CONTROL_CLASS: &str = "network-control";
 
 /// A scheduler: the line of its priority or its first line, and the level.
 type Scheduler<'t> = (&'t str, usize, usize);
@@ -26,7 +28,8 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
                 .collect()
         };
         let expedited = classes_of(&EXPEDITED);
-        let control = classes_of(&CONTROL);
+        let mut control = classes_of(&CONTROL);
+        control.insert(CONTROL_CLASS);
         // EF in several classes has several meanings.
         let [ef] = expedited.iter().copied().collect::<Vec<_>>()[..] else { continue };
         let schedulers: Vec<Scheduler> = part(nodes, "schedulers").iter().filter_map(scheduler).collect();
