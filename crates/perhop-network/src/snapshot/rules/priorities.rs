@@ -50,6 +50,15 @@ pub(super) fn check(snapshot: &Snapshot, treatments: &Treatments, found: &mut Ve
     }
 }
 
+/// Whether the rates of EF at a policy are in the range of the rates of the other policies, or unknown.
+fn is_usual_rate(rates: &BTreeMap<(usize, usize), BTreeSet<Option<u64>>>, at: (usize, usize)) -> bool {
+    let own = rates.get(&at);
+    let others: Vec<u64> =
+        rates.iter().filter(|(other, _)| **other != at).flat_map(|(_, own)| own).copied().flatten().collect();
+    let (Some(least), Some(most)) = (others.iter().min(), others.iter().max()) else { return true };
+    own.into_iter().flatten().any(|rate| rate.is_none_or(|rate| (*least..=*most).contains(&rate)))
+}
+
 /// Reports the only policy whose percentage of priority for EF is far from those of all other policies, often
 /// by a digit.
 fn check_shares(
@@ -59,12 +68,20 @@ fn check_shares(
     found: &mut Vec<NetworkFinding>,
 ) {
     let mut shares: BTreeMap<(usize, usize), (u64, &str)> = BTreeMap::new();
+    // The rates of all policies, also of those with a rate instead of a percentage.
+    let mut rates: BTreeMap<(usize, usize), BTreeSet<Option<u64>>> = BTreeMap::new();
     for id in snapshot.queueing_ports() {
         let Some(own) = treatments.at(snapshot, id, expedited) else { continue };
         let Some(priority) = own.class.priority.as_ref() else { continue };
-        if let PriorityRate::Percent(percent) = priority.value.rate {
-            shares.insert((id.device, priority.line), (percent, &own.class.name));
-        }
+        let rate = match priority.value.rate {
+            PriorityRate::Percent(percent) => {
+                shares.insert((id.device, priority.line), (percent, &own.class.name));
+                snapshot.output_rate(id).map(|line| line * percent / 100)
+            }
+            PriorityRate::Kilobits(kilobits) => Some(1000 * kilobits),
+            PriorityRate::Unlimited => continue,
+        };
+        rates.entry((id.device, priority.line)).or_default().insert(rate);
     }
     let mut sorted: Vec<(u64, (usize, usize))> =
         shares.iter().map(|(at, (percent, _))| (*percent, *at)).collect();
@@ -83,6 +100,10 @@ fn check_shares(
         return;
     };
     let (percent, (device, line)) = *odd;
+    // A slower line needs a larger percentage for the same calls.
+    if is_usual_rate(&rates, (device, line)) {
+        return;
+    }
     let message = format!(
         "class {} of {} gives EF priority up to {percent} % of the rate, but the {end} other policies give it priority \
          up to {} to {} %",
