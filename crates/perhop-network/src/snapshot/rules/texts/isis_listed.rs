@@ -8,6 +8,7 @@ use perhop_device::RoutingProtocol;
 use super::super::tree::Node;
 use super::super::{NetworkFinding, PortId, Snapshot};
 use super::braces::{block, inside, words};
+use super::dependencies::label_families::may_inherit;
 use crate::rules;
 
 /// The minimum number of other links. With fewer, a link with two metrics is not an exception.
@@ -223,6 +224,10 @@ fn without_address(node: &Node) -> Option<(usize, String)> {
 /// Returns the line of the block of IS-IS if no interface of a device with braces has an address for it.
 fn without_title(nodes: &[Node]) -> Option<(usize, String)> {
     let isis = block(nodes, &["protocols", "isis"])?;
+    let is_off = isis.inner.iter().any(|inner| words(inner) == ["disable"]);
+    if is_off || may_inherit(nodes) {
+        return None;
+    }
     let families = block(nodes, &["interfaces"]).map_or_else(Vec::new, |node| inside(node, "family"));
     let mut iso = families.into_iter().filter(|family| words(family).get(1) == Some(&"iso")).peekable();
     // A configuration without this family is probably only a part.
@@ -267,6 +272,9 @@ mod tests {
         assert_eq!(without_title(&read(text)), None);
         let bare = text.replace("                address 49.0001.0000.0000.0001.00;\n", "");
         assert_eq!(without_title(&read(&bare)).map(|(line, _)| line), Some(10));
+        let group = "groups {\n    RE {\n        interfaces {\n            lo0 {\n                unit \
+                     0;\n            }\n        }\n    }\n}\n";
+        assert_eq!(without_title(&read(&format!("{group}{bare}"))), None, "the group can have the address");
         assert_eq!(without_title(&read("protocols {\n    isis {\n        level 1 disable;\n    }\n}")), None);
     }
 }
