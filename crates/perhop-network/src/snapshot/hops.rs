@@ -22,6 +22,19 @@ pub(super) enum Onward {
     Elsewhere(Option<IpAddr>),
 }
 
+/// The device with an address in a routing table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Owner {
+    /// No device of the snapshot has the address.
+    None,
+    /// Devices have the address only in other tables.
+    OtherTable,
+    /// A port of the only device with the address.
+    Single(PortId),
+    /// Several devices have the address.
+    Several,
+}
+
 /// The target of a packet, as a forwarding decision determines it.
 #[derive(Clone, Copy)]
 pub(super) struct Target {
@@ -151,18 +164,40 @@ impl Snapshot<'_> {
 
     /// Returns the first port with an address.
     pub(super) fn owner(&self, address: IpAddr) -> Option<PortId> {
-        self.owners.get_or_init(|| self.find_owners()).get(&address).copied()
+        self.owners(address).first().copied()
     }
 
-    fn find_owners(&self) -> BTreeMap<IpAddr, PortId> {
-        let mut found = BTreeMap::new();
+    /// Returns all ports with an address.
+    pub(super) fn owners(&self, address: IpAddr) -> &[PortId] {
+        self.owners.get_or_init(|| self.find_owners()).get(&address).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the device with an address in a routing table; the table is `None` for the global one. Several
+    /// devices can have the address of a service, and VRFs can have the same addresses.
+    pub(super) fn owner_in(&self, vrf: Option<&str>, address: IpAddr) -> Owner {
+        let is_in = |id: &&PortId| {
+            let own = self.port(**id).forwarding.vrf.as_ref();
+            own.map(|at| at.value.as_str()) == vrf
+        };
+        let all = self.owners(address);
+        let mut own = all.iter().filter(is_in);
+        match own.next() {
+            None if all.is_empty() => Owner::None,
+            None => Owner::OtherTable,
+            Some(first) if own.all(|id| id.device == first.device) => Owner::Single(*first),
+            Some(_) => Owner::Several,
+        }
+    }
+
+    fn find_owners(&self) -> BTreeMap<IpAddr, Vec<PortId>> {
+        let mut found: BTreeMap<IpAddr, Vec<PortId>> = BTreeMap::new();
         for device in 0..self.devices.len() {
             let router = self.router(device);
             for (port, own) in
                 router.ports.iter().enumerate().filter(|(_, port)| carries_packets(router, port))
             {
                 for address in addresses(own) {
-                    found.entry(address.address).or_insert(PortId { device, port });
+                    found.entry(address.address).or_default().push(PortId { device, port });
                 }
             }
         }

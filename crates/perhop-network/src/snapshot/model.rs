@@ -147,8 +147,8 @@ pub struct Snapshot<'a> {
     pub(super) link_of: Vec<Vec<Option<usize>>>,
     /// The origins of computed routes of VPNs.
     pub(super) vpn_routes: VpnRoutes,
-    /// The port with each address. Computed on first use.
-    pub(super) owners: OnceLock<BTreeMap<IpAddr, PortId>>,
+    /// The ports with each address, in the order of devices. Computed on first use.
+    pub(super) owners: OnceLock<BTreeMap<IpAddr, Vec<PortId>>>,
 }
 
 /// An address that two ports have. The ports may be on different links.

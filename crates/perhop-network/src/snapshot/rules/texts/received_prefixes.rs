@@ -10,6 +10,7 @@ use super::super::{NetworkFinding, Snapshot};
 use super::prefix_filters::{Network, are_near, is_known, neighbor_lines, networks};
 use super::prefix_lists::PrefixLists;
 use crate::rules;
+use crate::snapshot::hops::Owner;
 
 /// Reports entries of lists whose prefix exists nowhere in the folder, if a neighbor that uses the list
 /// announces a network that the list denies and that differs from the prefix in one byte. The list can be in
@@ -26,8 +27,10 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
         for (list, neighbors) in filters {
             let owners: BTreeSet<usize> = neighbors
                 .into_iter()
-                .filter_map(|neighbor| snapshot.owner(neighbor.parse::<IpAddr>().ok()?))
-                .map(|id| id.device)
+                .filter_map(|neighbor| match snapshot.owner_in(None, neighbor.parse::<IpAddr>().ok()?) {
+                    Owner::Single(id) => Some(id.device),
+                    _ => None,
+                })
                 .filter(|owner| *owner != device)
                 .collect();
             for (line, entry) in lists.permitted(list) {

@@ -7,6 +7,8 @@ use super::super::super::{NetworkFinding, PortId, Snapshot};
 use super::super::braces::{block, words};
 use crate::forwarding::addresses;
 use crate::rules;
+use crate::snapshot::Link;
+use crate::snapshot::hops::Owner;
 
 /// A hop of a path.
 #[derive(Debug, PartialEq, Eq)]
@@ -15,6 +17,9 @@ struct Hop {
     address: IpAddr,
     /// Whether other devices may be between this hop and the previous one.
     is_loose: bool,
+    /// Whether the hop may be any address of the next device. Otherwise it is an address at the link to this
+    /// device.
+    names_device: bool,
 }
 
 /// Reports the first hop of each path that cannot follow the previous one (RFC 3209 §4.3.3.1).
@@ -42,14 +47,21 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
 fn wrong_hop<'h>(snapshot: &Snapshot, device: usize, hops: &'h [Hop]) -> Option<(&'h Hop, usize)> {
     let mut current = device;
     for hop in hops {
-        let Some(owner) = snapshot.owner(hop.address) else {
-            let is_wrong = !hop.is_loose && has_full_link_to(snapshot, current, hop.address);
-            return is_wrong.then_some((hop, current));
+        let owner = match snapshot.owner_in(None, hop.address) {
+            Owner::Single(owner) => owner,
+            Owner::Several => return None,
+            Owner::None | Owner::OtherTable => {
+                let is_wrong = !hop.is_loose && has_full_link_to(snapshot, current, hop.address);
+                return is_wrong.then_some((hop, current));
+            }
         };
-        let far_link = snapshot.link_of(owner);
+        let is_at = |link: &Link, device: usize| link.ends.iter().any(|end| end.id.device == device);
+        let is_adjacent =
+            || snapshot.links.iter().any(|link| is_at(link, current) && is_at(link, owner.device));
         let is_far = !hop.is_loose
             && owner.device != current
-            && far_link.is_some_and(|link| link.ends.iter().all(|end| end.id.device != current));
+            && snapshot.link_of(owner).is_some_and(|link| !is_at(link, current))
+            && !(hop.names_device && is_adjacent());
         if is_far {
             return Some((hop, current));
         }
@@ -63,7 +75,9 @@ fn wrong_hop<'h>(snapshot: &Snapshot, device: usize, hops: &'h [Hop]) -> Option<
 fn has_full_link_to(snapshot: &Snapshot, device: usize, address: IpAddr) -> bool {
     let ports = 0..snapshot.router(device).ports.len();
     ports.map(|port| PortId { device, port }).any(|id| {
-        addresses(snapshot.port(id)).any(|own| own.is_neighbor(address))
+        let port = snapshot.port(id);
+        port.forwarding.vrf.is_none()
+            && addresses(port).any(|own| own.is_neighbor(address))
             && snapshot.link_of(id).is_some_and(|link| link.ends.len() == 2 && !link.is_tunnel)
     })
 }
@@ -95,13 +109,13 @@ fn hop(node: &Node) -> Option<Hop> {
     let words = if let ["index", _, rest @ ..] = words.as_slice() { rest } else { &words };
     let ["next-address", rest @ ..] = words else { return None };
     let address = rest.iter().find_map(|word| word.parse().ok())?;
-    Some(Hop { line: node.line.0, address, is_loose: rest.contains(&"loose") })
+    Some(Hop { line: node.line.0, address, is_loose: rest.contains(&"loose"), names_device: true })
 }
 
 fn hop_with_braces(node: &Node) -> Option<Hop> {
     let words = words(node);
     let address = words.first()?.parse().ok()?;
-    Some(Hop { line: node.line.0, address, is_loose: words.contains(&"loose") })
+    Some(Hop { line: node.line.0, address, is_loose: words.contains(&"loose"), names_device: false })
 }
 
 #[cfg(test)]

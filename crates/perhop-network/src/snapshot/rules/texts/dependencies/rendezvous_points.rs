@@ -6,6 +6,7 @@ use super::super::super::tree::Node;
 use super::super::super::{NetworkFinding, Snapshot};
 use super::super::vlans::cables;
 use crate::rules;
+use crate::snapshot::hops::Owner;
 
 /// The VRF and the multicast groups of a rendezvous point. The entries of a list replace its name.
 type Groups<'t> = (&'t str, String);
@@ -45,7 +46,13 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
             let theirs: BTreeSet<&BTreeSet<&str>> =
                 far.iter().map(|far| &devices[*far].points[groups].0).collect();
             let (Some(usual), 1) = (theirs.first(), theirs.len()) else { continue };
-            if *usual != points && (!is_known(snapshot, points) || is_known(snapshot, usual)) {
+            let vrf = Some(groups.0).filter(|vrf| !vrf.is_empty());
+            let owners = (owner(snapshot, vrf, points), owner(snapshot, vrf, usual));
+            let is_wrong = matches!(
+                owners,
+                (Owner::Single(_) | Owner::None, Owner::Single(_)) | (Owner::None, Owner::None)
+            );
+            if *usual != points && is_wrong {
                 report_point(snapshot, (device, *line), points, (far[0], usual), found);
             }
         }
@@ -59,9 +66,15 @@ fn may_separate(own: &Multicast, other: &Multicast) -> bool {
     differ || own.is_border || other.is_border
 }
 
-/// Whether a device of the network has one of the addresses.
-fn is_known(snapshot: &Snapshot, points: &BTreeSet<&str>) -> bool {
-    points.iter().any(|point| point.parse().is_ok_and(|address| snapshot.owner(address).is_some()))
+/// Returns the device with one of the addresses in a routing table. An address of several devices or of
+/// another table comes first, because a member of such a point can be any device.
+fn owner(snapshot: &Snapshot, vrf: Option<&str>, points: &BTreeSet<&str>) -> Owner {
+    let addresses = points.iter().filter_map(|point| point.parse().ok());
+    let owners: Vec<Owner> = addresses.map(|address| snapshot.owner_in(vrf, address)).collect();
+    let is_unclear = |owner: &&Owner| matches!(owner, Owner::Several | Owner::OtherTable);
+    let unclear = owners.iter().find(is_unclear);
+    let known = unclear.or_else(|| owners.iter().find(|owner| **owner != Owner::None));
+    known.copied().unwrap_or(Owner::None)
 }
 
 fn report_point(
