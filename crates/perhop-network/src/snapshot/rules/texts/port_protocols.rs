@@ -8,9 +8,10 @@ use super::parts::Parts;
 use crate::rules;
 
 /// Ports that only one transport protocol uses, the protocol, and the service. Sources: RFC 4253 (SSH), 854
-/// (Telnet), 5321 (SMTP), 2131 (DHCP), 1350 (TFTP), 5905 (NTP), 3417 (SNMP), 4271 (BGP), 7296 (IKE), 3618
-/// (MSDP), 2281 (HSRP), 2865 and 2866 (RADIUS), 3435 (MGCP), 5881 (BFD); ITU-T H.323 (call signaling);
-/// Cisco for SCCP and for the ports of RTP of its phones and gateways.
+/// (Telnet), 5321 (SMTP), 2131 (DHCP), 1350 (TFTP), 5905 (NTP), 4271 (BGP), 7296 (IKE), 3618 (MSDP), 2281
+/// (HSRP), 3435 (MGCP), 5881 (BFD); ITU-T H.323 (call signaling); Cisco for SCCP and for the ports of RTP of
+/// its phones and gateways. SNMP (RFC 3430), RADIUS (RFC 6613) and IKE at port 4500 (RFC 9329) also run over
+/// TCP.
 const PORTS: &[(RangeInclusive<u16>, &str, &str)] = &[
     (22..=22, "tcp", "SSH"),
     (23..=23, "tcp", "Telnet"),
@@ -18,17 +19,14 @@ const PORTS: &[(RangeInclusive<u16>, &str, &str)] = &[
     (67..=68, "udp", "DHCP"),
     (69..=69, "udp", "TFTP"),
     (123..=123, "udp", "NTP"),
-    (161..=162, "udp", "SNMP"),
     (179..=179, "tcp", "BGP"),
     (500..=500, "udp", "IKE"),
     (639..=639, "tcp", "MSDP"),
     (1720..=1720, "tcp", "call signaling of H.323"),
-    (1812..=1813, "udp", "RADIUS"),
     (1985..=1985, "udp", "HSRP"),
     (2000..=2002, "tcp", "SCCP"),
     (2427..=2427, "udp", "MGCP"),
     (3784..=3785, "udp", "BFD"),
-    (4500..=4500, "udp", "IKE"),
     (16384..=32767, "udp", "RTP"),
 ];
 /// Names of ports in lists, with their numbers (IANA, service names).
@@ -45,8 +43,8 @@ const NAMES: &[(&str, u16)] = &[
     ("telnet", 23),
     ("tftp", 69),
 ];
-/// The minimum number of ports of a range, for the range to be that of RTP. Applications choose single ports
-/// in the same range.
+/// The minimum number of ports of a range that begins with the first port of RTP, for the range to be that of
+/// RTP. Applications choose single ports and other ranges in the same range.
 const WIDE: u16 = 1000;
 
 /// Reports entries of access lists of classes that have a well-known port of another transport protocol.
@@ -116,7 +114,7 @@ fn known(range: &RangeInclusive<u16>) -> Option<(&'static str, &'static str)> {
         let is_single = ports.end() - ports.start() < WIDE;
         ports.contains(range.start())
             && ports.contains(range.end())
-            && (is_single || range.end() - range.start() >= WIDE)
+            && (is_single || range.start() == ports.start() && range.end() - range.start() >= WIDE)
     };
     PORTS.iter().find(contains).map(|(_, protocol, service)| (*protocol, *service))
 }
@@ -134,7 +132,10 @@ mod tests {
     #[test]
     fn a_single_port_of_the_range_of_rtp_is_not_well_known() {
         assert_eq!(known(&(16384..=32767)), Some(("udp", "RTP")));
+        assert_eq!(known(&(16384..=20000)), Some(("udp", "RTP")));
         assert_eq!(known(&(20000..=20100)), None);
+        assert_eq!(known(&(20000..=30000)), None, "passive FTP, for example, uses such ranges");
+        assert_eq!(known(&(4500..=4500)), None, "IKE also runs over TCP");
         assert_eq!(known(&(123..=123)), Some(("udp", "NTP")));
         assert_eq!(known(&(443..=443)), None);
     }
