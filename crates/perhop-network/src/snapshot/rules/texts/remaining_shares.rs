@@ -14,6 +14,8 @@ const WHOLE: u64 = 100;
 const LEAST_OTHERS: usize = 3;
 /// The minimum number of classes with a share. A policy with fewer is not a plan of classes.
 const LEAST_CLASSES: usize = 3;
+/// The class that gets the rest without a share of its own.
+const DEFAULT: &str = "class-default";
 /// The priority whose queue is served first: its share is not a part of the rest (Juniper).
 const FIRST: &str = "strict-high";
 
@@ -23,11 +25,19 @@ struct Plan<'t> {
     line: usize,
     name: &'t str,
     shares: Vec<(&'t str, u64, usize)>,
+    /// Whether a class without a share gets the part of the rate that no class has.
+    has_rest: bool,
 }
 
 impl Plan<'_> {
     fn sum(&self) -> u64 {
         self.shares.iter().map(|(_, share, _)| share).sum()
+    }
+
+    /// Whether the shares, with the class that gets the rest, add up to the whole.
+    fn is_complete(&self) -> bool {
+        let sum = self.sum();
+        sum == WHOLE || self.has_rest && sum < WHOLE
     }
 }
 
@@ -43,7 +53,7 @@ pub(super) fn check(
         parts.iter().enumerate().flat_map(|(device, own)| policies(device, own)).collect();
     let maps: Vec<Plan> = trees.iter().enumerate().flat_map(|(device, nodes)| maps(device, nodes)).collect();
     for plans in [policies, maps] {
-        let (whole, odd): (Vec<&Plan>, Vec<&Plan>) = plans.iter().partition(|plan| plan.sum() == WHOLE);
+        let (whole, odd): (Vec<&Plan>, Vec<&Plan>) = plans.iter().partition(|plan| plan.is_complete());
         let [plan] = odd.as_slice() else { continue };
         if whole.len() < LEAST_OTHERS {
             continue;
@@ -84,7 +94,9 @@ fn policies<'t>(device: usize, parts: &Parts<'t>) -> Vec<Plan<'t>> {
         let shares = parts.classes_of(name).filter_map(|class| {
             class.lines.iter().find_map(|(line, words)| Some((class.name, share(words)?, *line)))
         });
-        Plan { device, line: *line, name, shares: shares.collect() }
+        let shares: Vec<_> = shares.collect();
+        let has_rest = shares.iter().all(|(class, ..)| *class != DEFAULT);
+        Plan { device, line: *line, name, shares, has_rest }
     };
     used.map(plan).filter(|plan| plan.shares.len() >= LEAST_CLASSES).collect()
 }
@@ -113,7 +125,7 @@ fn maps<'t>(device: usize, nodes: &[Node<'t>]) -> Vec<Plan<'t>> {
             _ => None,
         };
         let shares: Option<Vec<_>> = map.inner.iter().map(share).collect();
-        let plan = shares.map(|shares| Plan { device, line: map.line.0, name, shares });
+        let plan = shares.map(|shares| Plan { device, line: map.line.0, name, shares, has_rest: false });
         found.extend(plan.filter(|plan| plan.shares.len() >= LEAST_CLASSES));
     }
     found
@@ -127,7 +139,15 @@ mod tests {
         let classes = ["A", "B", "C"];
         let shares = classes.iter().zip(shares).enumerate();
         let shares = shares.map(|(place, (class, share))| (*class, *share, place + 10)).collect();
-        Plan { device: 0, line: 9, name: "P", shares }
+        Plan { device: 0, line: 9, name: "P", shares, has_rest: false }
+    }
+
+    #[test]
+    fn a_class_without_a_share_completes_a_plan() {
+        let own = plan(&[20, 30, 40]);
+        assert!(!own.is_complete());
+        assert!(Plan { has_rest: true, ..own }.is_complete());
+        assert!(!Plan { has_rest: true, ..plan(&[20, 30, 60]) }.is_complete());
     }
 
     #[test]
