@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::namesakes::Namesakes;
 use super::outline::{Deviation, DeviationKind, deviations};
+use super::texts::code_points::usual_lines;
 use super::tree::Numbered;
 use super::{NetworkFinding, Snapshot};
 use crate::rules;
@@ -14,8 +15,12 @@ const LACKED_CLASS: &str = "lacks `class ";
 /// Returns the lines that only one of several otherwise equal blocks lacks, and the lines in which only one
 /// of them has a different value.
 pub(super) fn of_lines(snapshot: &Snapshot) -> Vec<Deviation> {
-    let lines: Vec<Vec<Numbered>> =
-        snapshot.devices.iter().map(|member| member.device.numbered_lines().collect()).collect();
+    let usual: Vec<_> =
+        snapshot.devices.iter().map(|member| usual_lines(member.device.numbered_lines())).collect();
+    let lines: Vec<Vec<Numbered>> = usual
+        .iter()
+        .map(|lines| lines.iter().map(|(number, text)| (*number, text.as_ref())).collect())
+        .collect();
     let ends = |link: &crate::snapshot::Link| {
         link.ends.iter().map(|end| (end.id.device, snapshot.port(end.id).line)).collect()
     };

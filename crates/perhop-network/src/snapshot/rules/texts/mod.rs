@@ -13,7 +13,7 @@ mod bundle_ends;
 mod bundle_members;
 mod bundle_modes;
 mod clocks;
-mod code_points;
+pub(super) mod code_points;
 mod companions;
 mod control_planes;
 mod cos_marks;
