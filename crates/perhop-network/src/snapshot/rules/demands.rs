@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use perhop_device::intent::{
-    Action, Class, Field, Guarantee, Mark, Meter, Police, PriorityRate, Then, TrafficRate, Written,
+    Action, Class, Field, Guarantee, Mark, Meter, Police, Policy, PriorityRate, Then, TrafficRate, Written,
 };
 use perhop_qos::Rate;
 
@@ -15,6 +15,9 @@ const UNEQUAL: u64 = 2;
 /// difference is a choice of the site, unless one share is [`SMALL_PART`] times the other.
 const POINTS: u64 = 10;
 const SMALL_PART: u64 = 5;
+
+/// The sum of all shares, percent.
+const WHOLE: u64 = 100;
 
 /// The kind of guarantees, and the kinds of marks that other devices read.
 pub(super) const GUARANTEE: &str = "guarantee";
@@ -146,6 +149,36 @@ pub(super) fn demands(class: &Class) -> BTreeMap<&'static str, Demand> {
         found.insert("policer", Demand { line: at.line, value, drops });
     }
     found
+}
+
+/// Returns the guarantee of a class if it is a percentage.
+pub(super) fn shares(class: &Class) -> impl Iterator<Item = (Unit, u64)> + use<> {
+    let guarantee = demands(class).remove(GUARANTEE).map(|demand| demand.value);
+    guarantee.into_iter().filter_map(|value| match value {
+        Value::Amount(share, unit @ (Unit::Percent | Unit::PercentOfRest)) => Some((unit, share)),
+        _ => None,
+    })
+}
+
+/// Whether a class without a share gets the part of the rate that no class of its policy has, and this part
+/// is at least the share of one of the other classes.
+pub(super) fn gets_rest<'c>(
+    policy: &Policy,
+    class: &Class,
+    mut others: impl Iterator<Item = &'c Class>,
+) -> bool {
+    let rest = |unit: Unit| {
+        let percent = |class: &Class| match class.priority.as_ref().map(|at| at.value.rate) {
+            Some(PriorityRate::Percent(percent)) if unit == Unit::Percent => percent,
+            _ => 0,
+        };
+        let guaranteed = policy.classes.iter().flat_map(shares).filter(|(own, _)| *own == unit);
+        let sum: u64 = guaranteed.map(|(_, share)| share).sum();
+        WHOLE.saturating_sub(sum + policy.classes.iter().map(percent).sum::<u64>())
+    };
+    class.takes_rest
+        && class.guarantee.is_none()
+        && others.any(|other| shares(other).any(|(unit, share)| share <= rest(unit)))
 }
 
 fn drops(actions: &[Action]) -> bool {

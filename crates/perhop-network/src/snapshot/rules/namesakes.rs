@@ -5,10 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use perhop_device::intent::{Class, Policy, PriorityRate};
+use perhop_device::intent::{Class, Policy};
 use perhop_qos::Dscp;
 
-use super::demands::{CODEPOINT, Demand, GUARANTEE, LABELS, Packets, Unit, Value, demands};
+use super::demands::{CODEPOINT, Demand, GUARANTEE, LABELS, Packets, Value, demands, gets_rest, shares};
 use super::packets::PacketsOfClasses;
 use super::peers::Peers;
 use super::treatment::{Matcher, packet};
@@ -17,8 +17,6 @@ use crate::rules;
 
 /// The minimum number of classes that lack a kind of demand for the policy to count as another design.
 const LEAST_ABSENT: usize = 3;
-/// The sum of all shares, percent.
-const WHOLE: u64 = 100;
 
 /// A policy of a device.
 #[derive(Clone, Copy)]
@@ -224,34 +222,11 @@ fn redistributes(member: &Member, members: &[Member], name: &str) -> bool {
     })
 }
 
-/// Whether a class without a share gets the part of the rate that no class of its policy has, and this part
-/// is the share of the class in another policy.
-fn gets_rest(
-    members: &[Member],
-    (device, class): (usize, &Class),
-    others: &[(usize, BTreeMap<&'static str, Demand>, &Class)],
-) -> bool {
-    let own = members.iter().find(|member| member.device == device).map(|member| member.policy);
-    let Some(policy) = own.filter(|_| class.takes_rest && class.guarantee.is_none()) else { return false };
-    let rest = |unit: Unit| {
-        let percent = |class: &Class| match class.priority.as_ref().map(|at| at.value.rate) {
-            Some(PriorityRate::Percent(percent)) if unit == Unit::Percent => percent,
-            _ => 0,
-        };
-        let guaranteed = policy.classes.iter().flat_map(shares).filter(|(own, _)| *own == unit);
-        let sum: u64 = guaranteed.map(|(_, share)| share).sum();
-        WHOLE.saturating_sub(sum + policy.classes.iter().map(percent).sum::<u64>())
-    };
-    others.iter().any(|(.., other)| shares(other).any(|(unit, share)| share <= rest(unit)))
-}
-
-/// Returns the guarantee of a class if it is a percentage.
-fn shares(class: &Class) -> impl Iterator<Item = (Unit, u64)> + use<> {
-    let guarantee = demands(class).remove(GUARANTEE).map(|demand| demand.value);
-    guarantee.into_iter().filter_map(|value| match value {
-        Value::Amount(share, unit @ (Unit::Percent | Unit::PercentOfRest)) => Some((unit, share)),
-        _ => None,
-    })
+/// Whether a class of a device gets the share that the class has on another device, without a line for it.
+fn has_rest(members: &[Member], device: usize, own: &Class) -> bool {
+    let all = || members.iter().filter_map(|member| class(member.policy, &own.name));
+    let mut of_device = members.iter().filter(|member| member.device == device);
+    of_device.any(|member| gets_rest(member.policy, own, all()))
 }
 
 fn agreement(members: &[Member], agrees: impl Fn(&Member) -> bool) -> String {
@@ -312,8 +287,7 @@ fn check_demands(snapshot: &Snapshot, policy: &str, members: &[Member], found: &
             let of_kind = classes.iter().filter_map(|(_, demands, _)| demands.get(kind));
             let values: Peers<&Value> = of_kind.map(|demand| &demand.value).collect();
             for (device, demands, own) in &classes {
-                let has_rest = || gets_rest(members, (*device, own), &classes);
-                if kind == GUARANTEE && (redesigned.contains(device) || has_rest()) {
+                if kind == GUARANTEE && (redesigned.contains(device) || has_rest(members, *device, own)) {
                     continue;
                 }
                 let (line, words) = match demands.get(kind) {
