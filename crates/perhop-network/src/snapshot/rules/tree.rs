@@ -16,6 +16,11 @@ impl<'t> Node<'t> {
         self.line.1.trim_start().starts_with(text)
     }
 
+    /// Whether the block of an interface turns it off.
+    pub(crate) fn is_shut(&self) -> bool {
+        self.inner.iter().any(|inner| matches!(inner.line.1.trim(), "shutdown" | "disable;"))
+    }
+
     /// Returns the words of the line of the node.
     pub(crate) fn words(&self) -> Vec<&'t str> {
         self.line.1.split_whitespace().collect()

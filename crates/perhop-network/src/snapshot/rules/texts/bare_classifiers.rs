@@ -22,7 +22,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
         for interface in interfaces {
             let [name] = *words(interface).as_slice() else { continue };
             let kind = name.trim_end_matches(|letter: char| !letter.is_ascii_alphabetic());
-            if APART.contains(&kind) || !has_address(interface) {
+            if APART.contains(&kind) || !has_address(interface) || interface.is_shut() {
                 continue;
             }
             match service.inner.iter().find(|inner| words(inner) == [name]) {

@@ -40,6 +40,18 @@ pub(in super::super) fn inside<'n, 't>(node: &'n Node<'t>, command: &str) -> Vec
     found
 }
 
+/// Whether a group of statements that blocks inherit (`apply-groups`, `apply-group`) contains a word. What a
+/// block inherits is not read, so a rule about statements that a block lacks must not report it.
+pub(in super::super) fn can_inherit(nodes: &[Node], word: &str) -> bool {
+    let groups = nodes.iter().filter(|node| matches!(words(node).first(), Some(&"groups" | &"group")));
+    groups.flat_map(|group| &group.inner).any(|inner| contains(inner, word))
+}
+
+/// Whether a statement, or a statement in its block, contains a word.
+fn contains(node: &Node, word: &str) -> bool {
+    words(node).contains(&word) || node.inner.iter().any(|inner| contains(inner, word))
+}
+
 /// Returns the tree of a configuration with braces.
 #[cfg(test)]
 pub(in super::super) fn read(text: &str) -> Vec<Node<'_>> {
@@ -50,7 +62,15 @@ pub(in super::super) fn read(text: &str) -> Vec<Node<'_>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{block, inside, read, words};
+    use super::{block, can_inherit, inside, read, words};
+
+    #[test]
+    fn groups_have_statements_for_other_blocks() {
+        let nodes =
+            read("groups {\n    A {\n        protocols {\n            isis;\n        }\n    }\n}\nldp;");
+        assert!(can_inherit(&nodes, "isis") && !can_inherit(&nodes, "ldp"));
+        assert!(can_inherit(&read("group A\n router isis '.*'\n  interface 'Te.*'\nend-group\n"), "isis"));
+    }
 
     #[test]
     fn statements_are_found_by_their_words() {

@@ -130,8 +130,8 @@ fn ports<'t>(nodes: &[Node<'t>]) -> Vec<Port<'t>> {
         let Some(description) = node.inner.iter().find(|inner| inner.begins_with("description ")) else {
             continue;
         };
-        let is_down = node.inner.iter().any(|inner| inner.line.1.trim() == "shutdown");
-        if let Some(member) = of_lines(node).filter(|_| !is_down && !name.contains('.') && !is_bundle(name)) {
+        let is_left_out = node.is_shut() || name.contains('.') || is_bundle(name);
+        if let Some(member) = of_lines(node).filter(|_| !is_left_out) {
             found.push(Port { name, member, description: description.words() });
         }
     }
@@ -198,7 +198,7 @@ fn with_braces<'t>(interfaces: &Node<'t>) -> Vec<Port<'t>> {
     let is_redundant = |node: &Node| !inside(node, "redundant-parent").is_empty();
     let is_left_out = |node: &Node, name: &str| is_bundle(name) || inherits(node) || is_redundant(node);
     let mut found = Vec::new();
-    for node in &interfaces.inner {
+    for node in interfaces.inner.iter().filter(|node| !node.is_shut()) {
         let [name] = *words(node).as_slice() else { continue };
         if is_left_out(node, name) {
             continue;

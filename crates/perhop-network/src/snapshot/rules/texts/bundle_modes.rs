@@ -44,7 +44,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
 /// Returns the members of each bundle of a device.
 fn bundles<'t>(nodes: &[Node<'t>]) -> BTreeMap<&'t str, Vec<Member<'t>>> {
     let mut found: BTreeMap<&str, Vec<Member>> = BTreeMap::new();
-    for node in nodes {
+    for node in nodes.iter().filter(|node| !node.is_shut()) {
         let ["interface", name] = *node.words().as_slice() else { continue };
         for inner in &node.inner {
             if let ["channel-group", number, "mode", mode, ..] = *inner.words().as_slice()

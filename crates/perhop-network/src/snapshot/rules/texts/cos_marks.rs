@@ -102,7 +102,7 @@ fn written(snapshot: &Snapshot, trees: &[Vec<Node>], parts: &[Parts], id: PortId
         _ => false,
     };
     let mut open: Vec<&str> = Vec::new();
-    for node in trees[id.device].iter().filter(is_part) {
+    for node in trees[id.device].iter().filter(is_part).filter(|node| !node.is_shut()) {
         open.extend(attached(&node.inner, "output"));
     }
     let (mut seen, mut found) = (BTreeSet::new(), Vec::new());

@@ -26,7 +26,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
 /// controller.
 fn undefined<'n, 't>(nodes: &'n [Node<'t>]) -> Vec<(&'n Node<'t>, &'t str, &'n Node<'t>)> {
     let mut found = Vec::new();
-    for node in nodes.iter().filter(|node| node.begins_with("interface Serial")) {
+    for node in nodes.iter().filter(|node| node.begins_with("interface Serial") && !node.is_shut()) {
         let name = node.words().get(1).and_then(|name| name.strip_prefix("Serial"));
         let Some((place, group)) = name.and_then(|name| name.split_once(':')) else { continue };
         let is_own = |controller: &&Node| match *controller.words().as_slice() {

@@ -184,8 +184,9 @@ fn read<'t>(device: usize, nodes: &[Node<'t>]) -> Option<Switch<'t>> {
         common.insert(name, (inner.line.0, name.to_owned()));
     }
     read_queues(nodes, &mut common);
-    let mut channels: Vec<Channel> = nodes.iter().filter_map(read_channel).collect();
-    for node in nodes.iter().filter(|node| node.begins_with("interface Ethernet")) {
+    let up = || nodes.iter().filter(|node| !node.is_shut());
+    let mut channels: Vec<Channel> = up().filter_map(read_channel).collect();
+    for node in up().filter(|node| node.begins_with("interface Ethernet")) {
         read_member(node, &mut channels);
     }
     let has_link = channels.iter().any(|channel| channel.vpc == Some(PEER_LINK));
