@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use super::super::tree::Node;
 use super::super::{NetworkFinding, Snapshot};
-use super::braces::{inside, words};
+use super::braces::{can_inherit, inside, words};
 use crate::forwarding::addresses;
 use crate::rules;
 
@@ -22,8 +22,11 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
             check_lines(snapshot, device, nodes, &mut incomplete);
         }
         for node in nodes {
-            if uses_blocks && node.begins_with("router ") {
+            if uses_blocks && node.begins_with("router ") && !can_inherit(nodes, "fast-detect") {
                 add_unstarted(node, false, &mut incomplete);
+            }
+            if can_inherit(nodes, "bfd-liveness-detection") {
+                continue;
             }
             for session in inside(node, "bfd-liveness-detection") {
                 incomplete.extend(without_interval(session));
@@ -45,8 +48,7 @@ fn check_lines(snapshot: &Snapshot, device: usize, nodes: &[Node], found: &mut V
     for port in &snapshot.router(device).ports {
         let Ok(place) = nodes.binary_search_by_key(&port.line, |node| node.line.0) else { continue };
         let node = &nodes[place];
-        if !node.begins_with("interface ") || node.inner.iter().any(|inner| inner.line.1.trim() == "shutdown")
-        {
+        if !node.begins_with("interface ") || node.is_shut() {
             continue;
         }
         let timers = node
@@ -101,7 +103,9 @@ fn is_used(nodes: &[Node], port: &Node, name: &str) -> bool {
         let own = inner.words();
         own.contains(&"bfd") && !matches!(own.as_slice(), ["bfd" | "no", ..])
     };
-    port.inner.iter().any(at_port) || nodes.iter().any(|node| uses(node, name))
+    // Cisco, "HSRP BFD Peering": HSRP uses BFD without a further line.
+    let has_group = port.inner.iter().any(|inner| inner.begins_with("standby "));
+    has_group || port.inner.iter().any(at_port) || nodes.iter().any(|node| uses(node, name))
 }
 
 /// Whether a statement, or one of its block, uses BFD at a port: at all ports, at this port, or for neighbors
@@ -114,7 +118,8 @@ fn uses(node: &Node, name: &str) -> bool {
         }
         ["bfd", "interface", port] => *port == name,
         ["ip" | "ipv6", "route", "static", "bfd", rest @ ..] => rest.contains(&name),
-        ["fall-over", "bfd", ..] => true,
+        // The second form is of RIP.
+        ["fall-over", "bfd", ..] | ["neighbor", _, "bfd"] => true,
         ["af-interface", port] if *port == name || *port == "default" => {
             node.inner.iter().any(|inner| inner.words() == ["bfd"])
         }
@@ -152,10 +157,12 @@ fn is_address(words: &[&str]) -> bool {
 fn add_unstarted(node: &Node, inherits: bool, found: &mut Vec<(usize, String)>) {
     let starts = |inner: &Node| inner.begins_with("bfd fast-detect") || inner.begins_with("use ");
     let starts = inherits || node.inner.iter().any(starts);
+    // The groups of VRRP start BFD in their own blocks.
+    let inner_starts = node.inner.iter().any(starts_detection);
     let is_timer =
         |inner: &&Node| matches!(inner.words().as_slice(), ["bfd", timer, ..] if TIMERS.contains(timer));
     let is_end = ["interface", "neighbor"].contains(&node.words().first().copied().unwrap_or_default());
-    if let Some(timer) = node.inner.iter().find(is_timer).filter(|_| is_end && !starts) {
+    if let Some(timer) = node.inner.iter().find(is_timer).filter(|_| is_end && !starts && !inner_starts) {
         let what = format!("`{}` has timers of BFD, but no `bfd fast-detect`", node.line.1.trim());
         found.push((timer.line.0, what));
     }
@@ -189,6 +196,7 @@ mod tests {
         assert!(!used(&format!("{port}router ospf 1\n network 10.0.0.0 0.0.0.255 area 0\n")));
         assert!(used(&format!("{port}router ospf 1\n bfd all-interfaces\n")));
         assert!(used(&format!("{port} ip ospf bfd\n")));
+        assert!(used(&format!("{port} standby 1 ip 10.0.0.1\n")), "HSRP uses BFD by default");
         assert!(used(&format!("{port}router eigrp A\n address-family ipv4\n  af-interface Gi0/0\n   bfd\n")));
         assert!(!used(&format!("{port}router eigrp 1\n bfd interface Gi0/1\n")));
         assert!(!used(&format!("{port}router bgp 1\n neighbor 10.0.0.2 fall-over bfd\n")), "another subnet");
@@ -213,6 +221,8 @@ mod tests {
         assert_eq!(lines(text), [3]);
         assert!(lines(&format!("{text}  bfd fast-detect ipv4\n")).is_empty());
         assert!(lines(&text.replace(" interface", " bfd fast-detect\n interface")).is_empty());
+        let group = "  address-family ipv4\n   vrrp 1\n    bfd fast-detect peer ipv4 10.0.0.2\n";
+        assert!(lines(&format!("{text}{group}")).is_empty());
     }
 
     #[test]
