@@ -3,38 +3,45 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::tree::Node;
-use super::super::{NetworkFinding, Snapshot};
+use super::super::{NetworkFinding, PortId, Snapshot};
 use crate::rules;
 
 /// The minimum number of other groups of a device that track an object.
 const LEAST_OTHERS: usize = 2;
 
-/// A version of HSRP: the device, the line and the number.
-type Version<'t> = (usize, usize, &'t str);
+/// A version of HSRP: the port, the line and the number.
+type Version<'t> = (PortId, usize, &'t str);
 
 /// A group at an interface.
-#[derive(Default)]
 struct Group {
     line: usize,
     has_address: bool,
     has_track: bool,
+    is_hsrp: bool,
+    priority: u16,
 }
 
-/// Reports groups without an address, interfaces whose version of HSRP differs from the same interface of the
-/// only other device with the group, and the only group of a device that tracks nothing.
+/// Returns the groups of a device at ports that are up, with their ports and numbers.
+fn all_groups<'t>(nodes: &[Node<'t>]) -> Vec<(&'t str, &'t str, Group)> {
+    let mut found = Vec::new();
+    for node in nodes.iter().filter(|node| !node.is_shut()) {
+        let ["interface", port] = *node.words().as_slice() else { continue };
+        found.extend(groups(node).into_iter().map(|(number, group)| (port, number, group)));
+    }
+    found
+}
+
+/// Reports groups without an address, interfaces whose version of HSRP differs from the only other router of
+/// the group on the same link, and the only group of a device that tracks nothing, if the device is active
+/// and the other router of the group tracks an object.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
-    let mut versions: BTreeMap<(&str, &str), Vec<Version>> = BTreeMap::new();
-    for (device, nodes) in trees.iter().enumerate() {
+    let devices: Vec<Vec<(&str, &str, Group)>> = trees.iter().map(|nodes| all_groups(nodes)).collect();
+    for (device, all) in devices.iter().enumerate() {
         let name = &snapshot.devices[device].name;
-        let mut all: Vec<(&str, &str, Group)> = Vec::new();
-        for node in nodes {
-            let ["interface", port] = *node.words().as_slice() else { continue };
-            let groups = groups(node);
-            let version = version(node);
-            for (number, group) in groups {
-                versions.entry((port, number)).or_default().push((device, version.1, version.0));
-                all.push((port, number, group));
-            }
+        let mut kinds: BTreeMap<&str, Vec<&(&str, &str, Group)>> = BTreeMap::new();
+        for own in all {
+            let kind = own.0.trim_end_matches(|letter: char| !letter.is_alphabetic());
+            kinds.entry(kind).or_default().push(own);
         }
         for (port, number, group) in all.iter().filter(|(.., group)| !group.has_address) {
             let message = format!("group {number} at {port} of {name} has no virtual address");
@@ -42,10 +49,17 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
             let rule = &rules::NETWORK_BLOCK_INCOMPLETE;
             found.push(snapshot.finding(device, rule, group.line, (message, effect.to_owned())));
         }
-        let mut untracked = all.iter().filter(|(.., group)| !group.has_track);
-        if let (Some((port, number, group)), None) = (untracked.next(), untracked.next())
-            && all.len() > LEAST_OTHERS
-        {
+        for all in kinds.values() {
+            let mut untracked = all.iter().filter(|(.., group)| !group.has_track);
+            let (Some((port, number, group)), None) = (untracked.next(), untracked.next()) else { continue };
+            // A router that only takes over need not track. A group without an uplink has nothing to track.
+            let is_active = |(other, number_of_other, theirs): &(&str, &str, Group)| {
+                let is_same = other == port && number_of_other == number;
+                is_same && theirs.has_track && theirs.priority < group.priority
+            };
+            if all.len() <= LEAST_OTHERS || !devices.iter().flatten().any(is_active) {
+                continue;
+            }
             let others = all.len() - 1;
             let message = format!(
                 "group {number} at {port} of {name} tracks nothing, but the {others} other groups do"
@@ -55,19 +69,38 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
             found.push(snapshot.finding(device, rule, group.line, (message, effect)));
         }
     }
-    for ((port, number), ends) in &versions {
-        let [first, second] = ends.as_slice() else { continue };
-        for ((device, line, own), (other, .., far)) in [(first, second), (second, first)] {
-            if own == far || device == other {
-                continue;
+    check_versions(snapshot, trees, found);
+}
+
+/// Reports both ports of a link that are the only ports with a group of HSRP, if their versions differ.
+fn check_versions(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
+    for link in &snapshot.links {
+        let mut versions: BTreeMap<&str, Vec<Version>> = BTreeMap::new();
+        for id in link.ends.iter().map(|end| end.id) {
+            let line = snapshot.port(id).line;
+            let nodes = &trees[id.device];
+            let Ok(place) = nodes.binary_search_by_key(&line, |node| node.line.0) else { continue };
+            let node = &nodes[place];
+            let version = version(node);
+            for (number, _) in groups(node).into_iter().filter(|(_, group)| group.is_hsrp) {
+                versions.entry(number).or_default().push((id, version.1, version.0));
             }
-            let message = format!(
-                "{port} of {} has version {own} of HSRP, but {} has version {far} for group {number}",
-                snapshot.devices[*device].name, snapshot.devices[*other].name
-            );
-            let effect = "both routers answer for the address of the group".to_owned();
-            let rule = &rules::NETWORK_GROUP_DIFFERS;
-            found.push(snapshot.finding(*device, rule, *line, (message, effect)));
+        }
+        for (number, ends) in &versions {
+            let [first, second] = ends.as_slice() else { continue };
+            for ((id, line, own), (other, _, far)) in [(first, second), (second, first)] {
+                if own == far {
+                    continue;
+                }
+                let message = format!(
+                    "{} has version {own} of HSRP, but {} has version {far} for group {number}",
+                    snapshot.port_name(*id),
+                    snapshot.port_name(*other)
+                );
+                let effect = "both routers answer for the address of the group".to_owned();
+                let rule = &rules::NETWORK_GROUP_DIFFERS;
+                found.push(snapshot.finding(id.device, rule, *line, (message, effect)));
+            }
         }
     }
 }
@@ -80,16 +113,28 @@ fn groups<'t>(node: &Node<'t>) -> BTreeMap<&'t str, Group> {
     for inner in &node.inner {
         // Groups in blocks (NX-OS, and VRRP of version 3) have another form.
         let words = inner.words();
-        let ["standby" | "vrrp", number, rest @ ..] = words.as_slice() else { continue };
+        let [protocol @ ("standby" | "vrrp"), number, rest @ ..] = words.as_slice() else { continue };
         if blocks.contains(&inner.line.0) {
             continue;
         }
         if number.parse::<u16>().is_err() || rest.is_empty() {
             continue;
         }
-        let group = found.entry(*number).or_insert(Group { line: inner.line.0, ..Group::default() });
-        group.has_address |= matches!(rest, ["ip" | "ipv6", ..]);
-        group.has_track |= rest.first() == Some(&"track");
+        let group = found.entry(*number).or_insert(Group {
+            line: inner.line.0,
+            has_address: false,
+            has_track: false,
+            is_hsrp: false,
+            // The default of HSRP and VRRP.
+            priority: 100,
+        });
+        // A group that follows another group has the state of that group.
+        group.has_address |= matches!(rest, ["ip" | "ipv6" | "follow", ..]);
+        group.has_track |= matches!(rest, ["track" | "follow", ..]);
+        group.is_hsrp |= *protocol == "standby";
+        if let ["priority", priority] = rest {
+            group.priority = priority.parse().unwrap_or(group.priority);
+        }
     }
     found
 }
@@ -117,6 +162,8 @@ mod tests {
         let states: Vec<_> =
             found.iter().map(|(number, own)| (*number, own.has_address, own.has_track)).collect();
         assert_eq!(states, [("10", true, true), ("20", false, false)]);
+        let follower = read("interface Vlan10\n standby 2 follow MAIN\n");
+        assert!(groups(&follower[0])["2"].has_address && groups(&follower[0])["2"].has_track);
         assert_eq!(version(&nodes[0]), ("2", 2));
         assert_eq!(version(&read("interface Vlan10\n standby 1 ip 10.0.0.1\n")[0]), ("1", 1));
     }
