@@ -22,13 +22,8 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
             }));
         }
         incomplete.extend(without_distinguisher(nodes).into_iter().map(|node| (node, "rd")));
-        incomplete.extend(nodes.iter().filter(|node| imports_nothing(node)).map(|node| (node, "import")));
         for (node, missing) in incomplete {
             let (what, effect) = match missing {
-                "import" => (
-                    "exports route targets, but imports none",
-                    "the VPN has no routes to its other sites at this device",
-                ),
                 "instance-type" => (
                     "has no `instance-type vrf`, but statements of a VPN",
                     "the device rejects the configuration, or the instance is no VPN",
@@ -66,13 +61,17 @@ fn without_distinguisher<'n, 't>(nodes: &'n [Node<'t>]) -> Vec<&'n Node<'t>> {
     let mut of_bgp: BTreeSet<&str> = BTreeSet::new();
     let mut found = Vec::new();
     let has = |node: &Node| node.inner.iter().any(|inner| inner.begins_with("rd "));
+    let defined: BTreeSet<&str> =
+        nodes.iter().filter(|node| has(node)).filter_map(|node| node.words().last().copied()).collect();
     for inner in nodes.iter().filter(|node| node.begins_with("router bgp ")).flat_map(|node| &node.inner) {
         match *inner.words().as_slice() {
             ["address-family", _, "vrf", name] | ["address-family", _, _, "vrf", name] => {
                 of_bgp.insert(name);
             }
             // IOS XR has the distinguisher in the block of BGP.
-            ["vrf", _] if !has(inner) && exchanges_labels(nodes) => found.push(inner),
+            ["vrf", name] if !has(inner) && !defined.contains(name) && exchanges_labels(nodes) => {
+                found.push(inner);
+            }
             _ => {}
         }
     }
@@ -96,34 +95,10 @@ fn exchanges_labels(nodes: &[Node]) -> bool {
         && processes.flat_map(|node| &node.inner).any(is_vpn)
 }
 
-/// Whether a VRF of a Cisco device exports route targets, and neither imports targets nor has a policy that
-/// may.
-fn imports_nothing(node: &Node) -> bool {
-    if !(node.begins_with("vrf ") || node.begins_with("ip vrf ")) {
-        return false;
-    }
-    let mut all = Vec::new();
-    add_lines(node, &mut all);
-    let has = |test: fn(&[&str]) -> bool| all.iter().any(|words| test(words));
-    let exports = has(|words| matches!(words, ["route-target", "export", ..] | ["export", "route-target"]));
-    let imports = has(|words| {
-        matches!(words, ["route-target", "import" | "both", ..] | ["import", ..])
-            || words.iter().any(|word| *word == "map" || word.starts_with("import"))
-    });
-    exports && !imports
-}
-
-fn add_lines<'t>(node: &Node<'t>, found: &mut Vec<Vec<&'t str>>) {
-    for inner in &node.inner {
-        found.push(inner.words());
-        add_lines(inner, found);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::braces::read;
-    use super::{imports_nothing, missing_in_instance, without_distinguisher};
+    use super::{missing_in_instance, without_distinguisher};
 
     #[test]
     fn an_instance_of_a_vpn_needs_its_parts() {
@@ -150,17 +125,5 @@ mod tests {
                     unicast\n";
         let lines: Vec<usize> = without_distinguisher(&read(text)).iter().map(|node| node.line.0).collect();
         assert_eq!(lines, [5]);
-    }
-
-    #[test]
-    fn a_vrf_that_exports_also_imports() {
-        let imports_none = |text: &str| imports_nothing(&read(text)[0]);
-        assert!(imports_none("vrf definition A\n rd 1:1\n route-target export 1:1"));
-        assert!(!imports_none("vrf definition A\n route-target export 1:1\n route-target import 1:1"));
-        assert!(!imports_none("ip vrf A\n route-target export 1:1\n import map M"));
-        assert!(!imports_none("vrf definition A\n rd 1:1"));
-        let text = "vrf A\n address-family ipv4 unicast\n  export route-target\n   1:1\n";
-        assert!(imports_none(text));
-        assert!(!imports_none(&format!("{text}  import route-target\n   1:1\n")));
     }
 }

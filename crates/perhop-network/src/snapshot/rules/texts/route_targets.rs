@@ -54,12 +54,31 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
         }
     }
     for ((name, _), members) in by_name.iter().filter(|(_, members)| members.len() > 1) {
+        let named_otherwise = by_name.iter().filter(|((other, _), _)| other != name);
+        let targets = named_otherwise.flat_map(|(_, others)| others).flat_map(|(_, vrf)| &vrf.targets);
+        let elsewhere: BTreeSet<(Way, &str)> = targets.map(|(way, target, _)| (*way, *target)).collect();
         for way in [Way::Import, Way::Export] {
             for (device, vrf) in members {
+                if is_spoke(vrf, way, members, &elsewhere) {
+                    continue;
+                }
                 check_vrf(snapshot, name, members, (*device, vrf), way, found);
             }
         }
     }
+}
+
+/// Whether a VRF exchanges routes with VRFs of another name, such as the VRFs of a hub: one of these has a
+/// target of the VRF, or all VRFs of the name have the same targets.
+fn is_spoke(vrf: &Vrf, way: Way, members: &[(usize, Vrf)], elsewhere: &BTreeSet<(Way, &str)>) -> bool {
+    let back = if way == Way::Import { Way::Export } else { Way::Import };
+    let has_same = |(_, other): &(usize, Vrf)| {
+        [way, back].into_iter().all(|way| other.targets_in(way) == vrf.targets_in(way))
+    };
+    let own = vrf.targets_in(way);
+    let is_disjoint = members.iter().all(|(_, other)| other.targets_in(back).is_disjoint(&own));
+    let is_matched = own.iter().any(|target| elsewhere.contains(&(back, *target)));
+    is_disjoint && !own.is_empty() && (is_matched || members.iter().all(has_same))
 }
 
 /// Checks the targets of a VRF in one direction. If no other VRF of the same name has any of the targets in
