@@ -38,8 +38,13 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
         for entry in devices.values().flatten() {
             by_prefix.entry(entry.text).or_default().push(*entry);
         }
-        for (text, entries) in by_prefix {
-            let Some((own, others)) = opposite(&entries) else { continue };
+        let exceptions: Vec<_> =
+            by_prefix.iter().filter_map(|(text, entries)| Some((*text, opposite(entries)?))).collect();
+        // With several exceptions, for example one for the prefix of each site, the actions are intended.
+        if exceptions.len() > 1 {
+            continue;
+        }
+        for (text, (own, others)) in exceptions {
             let [own_action, action] = [own.permits, !own.permits].map(action);
             let message = format!(
                 "prefix list {name} of {} has `{own_action} {text}`, but {others} other devices have \
@@ -50,7 +55,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
             found.push(snapshot.finding(own.device, rule, own.line, (message, effect.to_owned())));
         }
         for entries in devices.values() {
-            for own in without_effect(entries) {
+            if let Some(own) = without_effect(entries) {
                 let message = format!(
                     "`deny {}` in prefix list {name} of {} has no effect, because no later entry permits \
                      such routes",
@@ -71,7 +76,11 @@ fn action(permits: bool) -> &'static str {
 fn entry<'t>(device: usize, node: &Node<'t>) -> Option<(&'t str, Entry<'t>)> {
     let text = node.line.1;
     let rest = text.strip_prefix("ip prefix-list ")?;
-    let name = rest.split_whitespace().next()?;
+    let mut words = rest.split_whitespace();
+    let (name, second) = (words.next()?, words.next()?);
+    if second == "description" {
+        return None;
+    }
     let place = [" permit ", " deny "].iter().find_map(|word| Some((rest.find(word)?, *word)));
     let (at, word) = place?;
     let permits = word == " permit ";
@@ -87,27 +96,19 @@ fn opposite<'t>(entries: &[Entry<'t>]) -> Option<(Entry<'t>, usize)> {
     })
 }
 
-/// Returns the denying entries after which no entry permits a route that they deny. A list that denies all
-/// routes at its end only writes the default.
-fn without_effect<'e, 't>(entries: &'e [Entry<'t>]) -> Vec<&'e Entry<'t>> {
-    let overlaps = |entry: &Entry, other: &Entry| match (prefix(entry.text), prefix(other.text)) {
-        (Some((first, length)), Some((second, other))) => {
-            let common = length.min(other);
-            let mask = u32::MAX.checked_shl(32 - u32::from(common)).unwrap_or(0);
-            first & mask == second & mask
-        }
-        _ => true,
-    };
-    let denies_all = |entry: &Entry| entry.text.starts_with("0.0.0.0/0");
-    let is_only = |entry: &Entry| entries.iter().all(|other| other.permits == entry.permits);
-    (0..entries.len())
-        .filter(|place| {
-            let own = &entries[*place];
-            let mut later = entries[place + 1..].iter().filter(|other| other.permits);
-            !own.permits && !denies_all(own) && !is_only(own) && !later.any(|other| overlaps(own, other))
-        })
-        .map(|place| &entries[place])
-        .collect()
+/// Returns the denying entry between permitting entries if it has no effect: all entries of the list are
+/// different prefixes with the same length. Other entries without effect are intended, for example an
+/// explicit denial at the end.
+fn without_effect<'e, 't>(entries: &'e [Entry<'t>]) -> Option<&'e Entry<'t>> {
+    let [first, inner @ .., last] = entries else { return None };
+    let mut denials = inner.iter().filter(|entry| !entry.permits);
+    let (Some(own), None) = (denials.next(), denials.next()) else { return None };
+    let prefixes: Option<Vec<(u32, u8)>> =
+        entries.iter().map(|entry| prefix(entry.text).filter(|_| !entry.text.contains(' '))).collect();
+    let prefixes = prefixes?;
+    let is_alike = prefixes.iter().all(|(_, length)| *length == prefixes[0].1);
+    let is_unique = entries.iter().filter(|entry| entry.text == own.text).count() == 1;
+    (first.permits && last.permits && is_alike && is_unique).then_some(own)
 }
 
 /// Returns the bits and the length of a prefix.
@@ -123,23 +124,21 @@ mod tests {
     use super::super::braces::read;
     use super::{Entry, entry, opposite, without_effect};
 
-    fn lines(text: &str) -> Vec<usize> {
+    fn line(text: &str) -> Option<usize> {
         let nodes = read(text);
         let entries: Vec<Entry> =
             nodes.iter().filter_map(|node| entry(0, node)).map(|(_, own)| own).collect();
-        without_effect(&entries).into_iter().map(|own| own.line).collect()
+        without_effect(&entries).map(|own| own.line)
     }
 
     #[test]
-    fn a_denial_needs_a_later_permission() {
-        let list =
-            "ip prefix-list A seq 5 deny 10.1.0.0/16\nip prefix-list A seq 10 permit 10.0.0.0/8 le 24\n";
-        assert!(lines(list).is_empty());
-        assert_eq!(lines(&list.replace("permit 10.0", "permit 172.0")), [1]);
-        let end = "ip prefix-list A seq 5 permit 10.1.0.0/16\nip prefix-list A seq 10 deny 0.0.0.0/0 le 32\n";
-        assert!(lines(end).is_empty());
-        assert_eq!(lines(&end.replace("0.0.0.0/0 le 32", "10.2.0.0/16")), [2]);
-        assert!(lines("ip prefix-list NONE seq 5 deny 10.0.0.0/8\n").is_empty(), "the list permits nothing");
+    fn a_denial_between_permissions_needs_an_effect() {
+        let list = "ip prefix-list A description to permit sites\nip prefix-list A seq 5 permit 10.1.0.0/16\n\
+                    ip prefix-list A seq 10 deny 10.2.0.0/16\nip prefix-list A seq 15 permit 10.3.0.0/16\n";
+        assert_eq!(line(list), Some(3));
+        assert_eq!(line(&list.replace("10.3.0.0/16", "10.0.0.0/8 le 24")), None);
+        assert_eq!(line(&list.replace("10.2.0.0/16", "10.2.0.0/16 le 24")), None);
+        assert_eq!(line(&list.replace("permit 10.3", "deny 10.3")), None, "the denials are at the end");
     }
 
     #[test]
