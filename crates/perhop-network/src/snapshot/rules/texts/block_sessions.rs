@@ -4,9 +4,11 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
+use perhop_qos::classifier::Prefix;
+
 use super::super::tree::Node;
 use super::super::{NetworkFinding, Snapshot};
-use super::braces::{block, inside, words};
+use super::braces::{block, can_inherit, inside, words};
 use crate::forwarding::addresses;
 use crate::rules;
 
@@ -18,6 +20,10 @@ struct Process<'t> {
     /// Whether neighbors may see another number.
     hides_number: bool,
     neighbors: Vec<Neighbor<'t>>,
+    /// The subnets whose addresses may open sessions.
+    ranges: Vec<Prefix>,
+    /// Whether it has neighbors without an address, such as the other end of a port.
+    has_unknown: bool,
     /// The blocks of neighbors without a number, also in their groups.
     incomplete: Vec<(usize, &'t str)>,
 }
@@ -28,12 +34,18 @@ struct Neighbor<'t> {
     address: IpAddr,
     /// The number of its autonomous system with the line; `None` if a template may have it.
     number: Option<(&'t str, usize)>,
+    is_shut: bool,
 }
 
 /// Reports neighbors with another number than the process of their device, and neighbors that do not expect a
 /// session, if at least one of both devices has blocks. Another rule compares all other sessions.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
-    let processes: Vec<Option<Process>> = trees.iter().map(|nodes| process(nodes)).collect();
+    let mut processes: Vec<Option<Process>> = trees.iter().map(|nodes| process(nodes)).collect();
+    for (process, nodes) in processes.iter_mut().zip(trees) {
+        if let Some(process) = process.as_mut().filter(|_| can_inherit(nodes, "neighbor")) {
+            process.incomplete.clear();
+        }
+    }
     let mut owners: BTreeMap<IpAddr, Option<usize>> = BTreeMap::new();
     for device in 0..trees.len() {
         for own in snapshot.router(device).ports.iter().flat_map(addresses) {
@@ -55,14 +67,14 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
             let rule = &rules::NETWORK_BLOCK_INCOMPLETE;
             found.push(snapshot.finding(device, rule, *line, (message, effect)));
         }
-        for neighbor in &own.neighbors {
+        for neighbor in own.neighbors.iter().filter(|neighbor| !neighbor.is_shut) {
             let Some(Some(other)) = owners.get(&neighbor.address) else { continue };
             let Some(far) = processes[*other].as_ref().filter(|far| own.has_blocks || far.has_blocks) else {
                 continue;
             };
             let effect = "the session does not come up, so its routes are missing".to_owned();
             if let Some((number, line)) = neighbor.number
-                && number != far.number
+                && differ(number, far.number)
                 && !far.hides_number
             {
                 let message = format!(
@@ -76,8 +88,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
                 let rule = &rules::NETWORK_SESSION_DIFFERS;
                 found.push(snapshot.finding(device, rule, line, (message, effect.clone())));
             }
-            let is_own = |address: &IpAddr| owners.get(address) == Some(&Some(device));
-            if far.has_blocks && !far.neighbors.iter().any(|back| is_own(&back.address)) {
+            if far.has_blocks && !expects(snapshot, far, device) {
                 let message = format!(
                     "{} has no neighbor at an address of {}, which has the neighbor {} ({})",
                     snapshot.devices[*other].name,
@@ -92,19 +103,49 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     }
 }
 
-/// Reads the BGP process of a device.
+/// Whether a process may have a session with an address of a device.
+fn expects(snapshot: &Snapshot, process: &Process, device: usize) -> bool {
+    let mut own = snapshot.router(device).ports.iter().flat_map(addresses).map(|own| own.address);
+    let is_expected = |address: IpAddr| {
+        process.neighbors.iter().any(|neighbor| neighbor.address == address)
+            || process.ranges.iter().any(|range| range.contains(address.into()))
+    };
+    process.has_unknown || own.any(is_expected)
+}
+
+/// Whether two numbers of autonomous systems differ. RFC 5396 has three forms of a number.
+fn differ(first: &str, second: &str) -> bool {
+    let number = |text: &str| match text.split_once('.') {
+        Some((high, low)) => Some((high.parse::<u64>().ok()? << 16) + low.parse::<u64>().ok()?),
+        None => text.parse().ok(),
+    };
+    matches!((number(first), number(second)), (Some(first), Some(second)) if first != second)
+}
+
+/// Reads the BGP process of a device. Several processes are not read.
 fn process<'t>(nodes: &[Node<'t>]) -> Option<Process<'t>> {
-    if let Some(node) = nodes.iter().find(|node| node.begins_with("router bgp ")) {
-        return of_lines(node);
+    let mut processes = nodes.iter().filter(|node| node.begins_with("router bgp "));
+    if let Some(node) = processes.next() {
+        return if processes.next().is_none() { of_lines(node) } else { None };
     }
     let options = block(nodes, &["routing-options"])?;
     let number = inside(options, "autonomous-system").first().and_then(|line| words(line).get(1).copied())?;
     let bgp = nodes.iter().flat_map(|node| inside(node, "bgp")).collect::<Vec<_>>();
     let neighbors = bgp.iter().flat_map(|bgp| inside(bgp, "neighbor")).filter_map(|node| {
         let own = inside(node, "peer-as").first().and_then(|line| Some((*words(line).get(1)?, line.line.0)));
-        Some(Neighbor { line: node.line.0, address: words(node).get(1)?.parse().ok()?, number: own })
+        let address = words(node).get(1)?.parse().ok()?;
+        Some(Neighbor {
+            line: node.line.0,
+            address,
+            number: own,
+            is_shut: !inside(node, "shutdown").is_empty(),
+        })
     });
-    let hides_number = bgp.iter().any(|bgp| !inside(bgp, "local-as").is_empty());
+    // Each instance can have another number.
+    let instances = block(nodes, &["routing-instances"]);
+    let hides_number = bgp.iter().any(|bgp| !inside(bgp, "local-as").is_empty())
+        || !inside(options, "confederation").is_empty()
+        || instances.is_some_and(|node| !inside(node, "autonomous-system").is_empty());
     let line = bgp.first()?.line.0;
     Some(Process {
         line,
@@ -112,6 +153,8 @@ fn process<'t>(nodes: &[Node<'t>]) -> Option<Process<'t>> {
         has_blocks: false,
         hides_number,
         neighbors: neighbors.collect(),
+        ranges: Vec::new(),
+        has_unknown: false,
         incomplete: Vec::new(),
     })
 }
@@ -124,6 +167,8 @@ fn of_lines<'t>(node: &Node<'t>) -> Option<Process<'t>> {
         has_blocks: false,
         hides_number: false,
         neighbors: Vec::new(),
+        ranges: Vec::new(),
+        has_unknown: false,
         incomplete: Vec::new(),
     };
     read(node, &mut found);
@@ -170,21 +215,34 @@ fn read<'t>(node: &Node<'t>, found: &mut Process<'t>) {
     for inner in &node.inner {
         let line = inner.line.0;
         match *inner.words().as_slice() {
-            ["neighbor", address, "remote-as", number, ..] => {
-                found.neighbors.extend(address.parse().ok().map(|address| Neighbor {
-                    line,
-                    address,
-                    number: Some((number, line)),
-                }));
+            ["neighbor", address, "remote-as", number, ..] if inner.inner.is_empty() => {
+                let shut = ["neighbor", address, "shutdown"];
+                let is_shut = node.inner.iter().any(|line| line.words().starts_with(&shut));
+                let number = Some((number, line));
+                let address = address.parse().ok();
+                found.neighbors.extend(address.map(|address| Neighbor { line, address, number, is_shut }));
             }
-            ["neighbor", address] => {
+            ["bgp", "listen", "range", range, ..] => found.ranges.extend(range.parse::<Prefix>().ok()),
+            ["neighbor", range, ..] if range.contains('/') => {
+                found.has_blocks = true;
+                found.ranges.extend(range.parse::<Prefix>().ok());
+            }
+            ["neighbor", address] | ["neighbor", address, "remote-as", _] => {
                 let own = inner.inner.iter().find_map(|part| match *part.words().as_slice() {
                     ["remote-as", number] => Some((number, part.line.0)),
                     _ => None,
                 });
+                let own = own.or_else(|| inner.words().get(3).map(|number| (*number, line)));
+                let is_shut = inner.is_shut();
                 let address = address.parse().ok();
+                found.has_unknown |= address.is_none();
                 found.has_blocks |= address.is_some() && !inner.inner.is_empty();
-                found.neighbors.extend(address.map(|address| Neighbor { line, address, number: own }));
+                found.neighbors.extend(address.map(|address| Neighbor {
+                    line,
+                    address,
+                    number: own,
+                    is_shut,
+                }));
             }
             [_, _, "local-as", ..] | ["local-as" | "confederation" | "bgp", ..] => {
                 found.hides_number |=
@@ -203,11 +261,12 @@ fn read<'t>(node: &Node<'t>, found: &mut Process<'t>) {
 #[cfg(test)]
 mod tests {
     use super::super::braces::read;
-    use super::{process, without_number};
+    use super::{differ, process, without_number};
 
     #[test]
     fn a_neighbor_or_its_group_has_a_number() {
-        let text = "router bgp 1\n neighbor-group A\n  remote-as 1\n neighbor 10.0.0.2\n  use neighbor-group A\n vrf \
+        let text = "router bgp 1\n neighbor-group A\n  remote-as 1\n neighbor 10.0.0.2\n  use \
+            neighbor-group A\n vrf \
                     RED\n  neighbor 10.0.0.6\n   description customer\n";
         let lines = |text: &str| {
             let nodes = read(text);
@@ -231,13 +290,47 @@ mod tests {
                 .collect();
             (found.has_blocks, numbers)
         };
-        let text = "router bgp 1\n neighbor 10.0.0.2\n  remote-as 2\n vrf RED\n  rd 1:1\n  neighbor 10.0.0.6\n   use \
+        let text = "router bgp 1\n neighbor 10.0.0.2\n  remote-as 2\n vrf RED\n  rd 1:1\n  neighbor \
+            10.0.0.6\n   use \
                     neighbor-group A\n";
         assert_eq!(numbers(text), (true, vec!["2".to_owned(), "?".to_owned()]));
         let text = "router bgp 1\n neighbor 10.0.0.2 remote-as 2\n";
         assert_eq!(numbers(text), (false, vec!["2".to_owned()]));
-        let text = "routing-options {\n    autonomous-system 1;\n}\nprotocols {\n    bgp {\n        group A {\n            neighbor \
+        let text = "routing-options {\n    autonomous-system 1;\n}\n\
+            protocols {\n    bgp {\n        group A {\n            neighbor \
                     10.0.0.2 {\n                peer-as 2;\n            }\n        }\n    }\n}";
         assert_eq!(numbers(text), (false, vec!["2".to_owned()]));
+        let text = "router bgp 1\n neighbor 10.0.0.2 remote-as 2\n  address-family ipv4 unicast\n";
+        assert_eq!(numbers(text), (true, vec!["2".to_owned()]), "NX-OS");
+    }
+
+    #[test]
+    fn subnets_may_open_sessions() {
+        for line in ["bgp listen range 10.0.0.0/24 peer-group A", "neighbor 10.0.0.0/24\n  remote-as 2"] {
+            let text = format!("router bgp 1\n {line}\n");
+            let nodes = read(&text);
+            assert_eq!(process(&nodes).unwrap().ranges.len(), 1, "{line}");
+        }
+    }
+
+    #[test]
+    fn numbers_have_three_forms() {
+        assert!(!differ("1.10", "65546") && !differ("0.65000", "65000") && !differ("external", "1"));
+        assert!(differ("65000", "65001"));
+    }
+
+    #[test]
+    fn instances_and_confederations_hide_the_number() {
+        let hides = |text: &str| process(&read(text)).unwrap().hides_number;
+        let text = "routing-options {\n    autonomous-system 1;\n}\n\
+            protocols {\n    bgp {\n        group A;\n    }\n}\n";
+        assert!(!hides(text));
+        assert!(hides(
+            &text.replace("    autonomous", "    confederation 9 members [ 1 2 ];\n    autonomous")
+        ));
+        let instance = "routing-instances {\n    RED {\n        routing-options {\n            \
+            autonomous-system 7;\n        \
+                        }\n    }\n}\n";
+        assert!(hides(&format!("{text}{instance}")));
     }
 }
