@@ -7,7 +7,7 @@ use perhop_device::RoutingProtocol;
 
 use super::super::tree::Node;
 use super::super::{NetworkFinding, PortId, Snapshot};
-use super::braces::{block, inside, words};
+use super::braces::{block, can_inherit, inside, words};
 use super::dependencies::label_families::may_inherit;
 use crate::rules;
 
@@ -26,9 +26,11 @@ struct PortOf<'t> {
     metric: Option<(&'t str, usize)>,
 }
 
-/// A process that lists its ports.
+/// The processes of a device, which list its ports.
 struct Process<'t> {
     line: usize,
+    /// Whether a group of statements can complete the settings of ports.
+    can_inherit: bool,
     ports: BTreeMap<&'t str, PortOf<'t>>,
 }
 
@@ -36,9 +38,13 @@ struct Process<'t> {
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let processes: Vec<Option<Process>> = trees.iter().map(|nodes| listed(nodes)).collect();
     for (device, nodes) in trees.iter().enumerate() {
-        let mut incomplete: Vec<(usize, String)> = nodes.iter().filter_map(without_address).collect();
-        incomplete.extend(without_title(nodes));
-        if let Some(process) = &processes[device] {
+        let can_inherit = can_inherit(nodes, "isis");
+        let mut incomplete: Vec<(usize, String)> = Vec::new();
+        if !can_inherit {
+            incomplete.extend(nodes.iter().filter_map(without_address));
+            incomplete.extend(without_title(nodes));
+        }
+        if let Some(process) = processes[device].as_ref().filter(|_| !can_inherit) {
             let is_usual = process.ports.values().any(|port| port.has_family);
             let bare = process.ports.iter().filter(|(_, port)| is_usual && !port.has_family);
             incomplete.extend(bare.map(|(name, port)| {
@@ -57,9 +63,10 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
         let Some(far) = end(snapshot, trees, &processes, other).filter(|far| !far.is_passive) else {
             continue;
         };
+        let can_inherit = near.can_inherit || can_inherit(&trees[other.device], "isis");
         match near.ports.get(snapshot.port(own).name.as_str()) {
             None => report_unlisted(snapshot, (own, near.line), (other, far.line), found),
-            Some(port) if port.is_passive => {}
+            Some(port) if port.is_passive || can_inherit => {}
             Some(port) => {
                 if port.is_point_to_point != far.is_point_to_point {
                     report_type(snapshot, (own, port), (other, &far), found);
@@ -168,16 +175,22 @@ fn with_braces<'t>(node: &Node<'t>) -> PortOf<'t> {
     }
 }
 
-/// Returns the process of a device that lists its ports.
+/// Returns the processes of a device that list its ports. A port of several processes has the settings of the
+/// first one in which it is not passive.
 fn listed<'t>(nodes: &[Node<'t>]) -> Option<Process<'t>> {
-    let node = nodes.iter().find(|node| node.begins_with("router isis"))?;
-    let mut ports = BTreeMap::new();
-    for inner in &node.inner {
+    let mut processes = nodes.iter().filter(|node| node.begins_with("router isis")).peekable();
+    let line = processes.peek()?.line.0;
+    let mut ports: BTreeMap<&str, PortOf> = BTreeMap::new();
+    for inner in processes.flat_map(|node| &node.inner) {
         if let ["interface", name] = *inner.words().as_slice() {
-            ports.insert(name, port(inner));
+            let own = port(inner);
+            let is_first = ports.get(name).is_none_or(|known| known.is_passive);
+            if is_first {
+                ports.insert(name, own);
+            }
         }
     }
-    (!ports.is_empty()).then_some(Process { line: node.line.0, ports })
+    (!ports.is_empty()).then_some(Process { line, can_inherit: can_inherit(nodes, "isis"), ports })
 }
 
 fn port<'t>(node: &Node<'t>) -> PortOf<'t> {
@@ -211,7 +224,9 @@ fn without_address(node: &Node) -> Option<(usize, String)> {
     if !node.begins_with("router isis") || node.inner.is_empty() {
         return None;
     }
-    let titles: Vec<_> = node.inner.iter().filter(|inner| inner.begins_with("net ")).collect();
+    // The title of a VRF is in the block of the VRF (NX-OS).
+    let blocks = node.inner.iter().flat_map(|inner| std::iter::once(inner).chain(&inner.inner));
+    let titles: Vec<_> = blocks.filter(|inner| inner.begins_with("net ")).collect();
     // ISO 10589 §7.1.1: the selector of the title of a router is 0.
     let wrong = titles.iter().find(|title| !title.line.1.trim_end().ends_with(".00"));
     match wrong {
@@ -253,6 +268,12 @@ mod tests {
         assert_eq!((port("Te0/0").is_point_to_point, port("Te0/0").metric), (true, Some(("20", 9))));
         assert_eq!((port("Te0/1").has_family, port("Te0/1").line), (false, 10));
         assert!(port("Loopback0").is_passive);
+        let second = format!(
+            "{TEXT}router isis B\n interface Loopback0\n  address-family ipv4 unicast\n interface Te0/2\n"
+        );
+        let nodes = read(&second);
+        let process = listed(&nodes).unwrap();
+        assert!(!process.ports["Loopback0"].is_passive && process.ports.contains_key("Te0/2"));
         assert!(listed(&read("router isis\n net 49.0001.0000.0000.0001.00\n")).is_none());
     }
 
