@@ -23,11 +23,15 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
                 Some((end.id, line, servers(node)))
             })
             .collect();
+        // The inner address of a hub is then not known.
+        if servers.iter().any(|(.., own)| own.contains("dynamic")) {
+            continue;
+        }
         let hubs: BTreeSet<&str> = servers.iter().flat_map(|(.., own)| own).copied().collect();
         let spokes = servers.iter().filter(|(.., own)| !own.is_empty()).count();
         for (id, line, _) in servers.iter().filter(|(.., own)| own.is_empty()) {
-            let is_hub =
-                addresses(snapshot.port(*id)).any(|own| hubs.contains(own.address.to_string().as_str()));
+            let is_hub = has_dynamic_spokes(&trees[id.device], *line)
+                || addresses(snapshot.port(*id)).any(|own| hubs.contains(own.address.to_string().as_str()));
             if is_hub || spokes < LEAST_OTHERS {
                 continue;
             }
@@ -44,6 +48,13 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     }
 }
 
+/// Whether a tunnel sends multicasts to all spokes that register, as only a hub does.
+fn has_dynamic_spokes(nodes: &[Node], line: usize) -> bool {
+    let command = ["ip", "nhrp", "map", "multicast", "dynamic"];
+    let node = nodes.iter().find(|node| node.line.0 == line);
+    node.is_some_and(|node| node.inner.iter().any(|inner| inner.words() == command))
+}
+
 /// Returns the addresses of the hubs with which a tunnel registers.
 fn servers<'t>(node: &Node<'t>) -> BTreeSet<&'t str> {
     let lines = node.inner.iter().filter_map(|inner| match *inner.words().as_slice() {
@@ -56,7 +67,7 @@ fn servers<'t>(node: &Node<'t>) -> BTreeSet<&'t str> {
 #[cfg(test)]
 mod tests {
     use super::super::braces::read;
-    use super::servers;
+    use super::{has_dynamic_spokes, servers};
 
     #[test]
     fn a_spoke_names_its_hubs() {
@@ -64,5 +75,7 @@ mod tests {
             "interface Tunnel1\n ip nhrp nhs 172.16.0.1 nbma 203.0.113.1 multicast\n ip nhrp nhs 172.16.0.2\n",
         );
         assert_eq!(servers(&nodes[0]).into_iter().collect::<Vec<_>>(), ["172.16.0.1", "172.16.0.2"]);
+        let nodes = read("interface Tunnel1\n ip nhrp map multicast dynamic\ninterface Tunnel2\n");
+        assert!(has_dynamic_spokes(&nodes, 1) && !has_dynamic_spokes(&nodes, 3));
     }
 }
