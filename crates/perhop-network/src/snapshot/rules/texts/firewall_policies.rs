@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use super::super::tree::Node;
 use super::super::{NetworkFinding, Snapshot};
-use super::braces::{block, inside, words};
+use super::braces::{block, can_inherit, inside, words};
 use crate::forwarding::addresses;
 use crate::rules;
 
@@ -24,7 +24,9 @@ struct Neighbor<'t> {
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     for (device, nodes) in trees.iter().enumerate() {
         let Some(security) = block(nodes, &["security"]) else { continue };
-        if let Some(policies) = block(&security.inner, &["policies"]) {
+        if let Some(policies) =
+            block(&security.inner, &["policies"]).filter(|_| !can_inherit(nodes, "policies"))
+        {
             for policy in inside(policies, "policy") {
                 check_policy(snapshot, device, policy, found);
             }
@@ -35,7 +37,10 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
             continue;
         };
         // A configuration without any list is probably only a part.
-        if inside(zones, "host-inbound-traffic").is_empty() {
+        // A device that forwards packets without sessions has no zones in effect.
+        let has_sessions = !inside(security, "mode").iter().any(|mode| words(mode).contains(&"packet-based"));
+        let is_whole = has_sessions && !can_inherit(nodes, "zones");
+        if inside(zones, "host-inbound-traffic").is_empty() || !is_whole {
             continue;
         }
         for neighbor in neighbors(bgp) {
@@ -63,7 +68,10 @@ fn missing(policy: &Node) -> Option<&'static str> {
             [] => false,
         })
     };
-    let criterion = CRITERIA.into_iter().find(|name| !has("match", name));
+    // Unified policies can have other criteria in place of the application (Juniper, "Unified Policies").
+    let has_application = ["dynamic-application", "url-category"].into_iter().any(|name| has("match", name));
+    let is_present = |name: &&str| has("match", name) || (*name == "application" && has_application);
+    let criterion = CRITERIA.into_iter().find(|name| !is_present(name));
     criterion.or_else(|| (!ACTIONS.into_iter().any(|name| has("then", name))).then_some("then permit"))
 }
 
@@ -149,6 +157,7 @@ mod tests {
             missing(&read(&whole.replace("application any", "source-identity any"))[0]),
             Some("application")
         );
+        assert_eq!(missing(&read(&whole.replace("application any", "dynamic-application any"))[0]), None);
     }
 
     #[test]

@@ -12,6 +12,11 @@ use crate::rules;
 /// `static`: without `resolve`, the next hop must be directly connected).
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     for (device, nodes) in trees.iter().enumerate() {
+        // The instances then also have the subnets of other instances.
+        let shares = ["rib-groups", "instance-import", "auto-export", "interface-routes"];
+        if nodes.iter().any(|node| shares.iter().any(|name| !inside(node, name).is_empty())) {
+            continue;
+        }
         let instances = block(nodes, &["routing-instances"]).map_or(&[][..], |node| &node.inner);
         for instance in instances {
             let interfaces: Vec<&str> = instance
@@ -22,11 +27,16 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
                     _ => None,
                 })
                 .collect();
-            let ports =
-                snapshot.router(device).ports.iter().filter(|port| interfaces.contains(&port.name.as_str()));
-            let subnets: Vec<_> = ports.flat_map(addresses).filter_map(|own| own.subnet()).collect();
+            let ports = &snapshot.router(device).ports;
+            let subnets = |name: &&str| {
+                let port = ports.iter().find(|port| port.name == **name);
+                port.map_or_else(Vec::new, |port| addresses(port).filter_map(|own| own.subnet()).collect())
+            };
+            let subnets: Vec<Vec<_>> = interfaces.iter().map(subnets).collect();
+            // A port can receive its address at run time.
+            let is_known = !subnets.is_empty() && subnets.iter().all(|own| !own.is_empty());
             for (line, hop) in next_hops(instance) {
-                if subnets.is_empty() || subnets.iter().any(|subnet| subnet.contains(hop.into())) {
+                if !is_known || subnets.iter().flatten().any(|subnet| subnet.contains(hop.into())) {
                     continue;
                 }
                 let message = format!(

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::super::tree::Node;
 use super::super::{NetworkFinding, Snapshot};
-use super::braces::{block, inside, words};
+use super::braces::{block, can_inherit, inside, words};
 use crate::rules;
 
 /// Reports ports that LDP lists and `protocols mpls` does not, and devices without LDP at ports for labels
@@ -14,11 +14,11 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     for (device, nodes) in trees.iter().enumerate() {
         let Some(protocols) = block(nodes, &["protocols"]) else { continue };
         let [ldp, mpls] = ["ldp", "mpls"].map(|name| listed(protocols, name));
-        if mpls.contains("all") {
+        if mpls.contains("all") || ["mpls", "ldp"].iter().any(|name| can_inherit(nodes, name)) {
             continue;
         }
         for port in
-            ldp.iter().filter(|port| !port.starts_with("lo0") && **port != "all" && !mpls.contains(*port))
+            ldp.iter().filter(|port| !port.starts_with("lo0") && *port != "all" && !mpls.contains(*port))
         {
             let message = format!(
                 "LDP of {} lists {port}, but `protocols mpls` does not",
@@ -31,6 +31,9 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     for [own, other] in snapshot.wires() {
         let ldp =
             |device: usize| block(&trees[device], &["protocols"]).map(|protocols| listed(protocols, "ldp"));
+        if can_inherit(&trees[own.device], "ldp") {
+            continue;
+        }
         let (Some(near), Some(far)) = (ldp(own.device), ldp(other.device)) else { continue };
         let uses_other = !inside_protocols(&trees[own.device], &["rsvp", "source-packet-routing"]).is_empty();
         if !near.is_empty() || uses_other || !far.contains(snapshot.port(other).name.as_str()) {
@@ -48,10 +51,14 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     }
 }
 
-/// Returns the ports that a protocol lists.
-fn listed<'t>(protocols: &Node<'t>, name: &str) -> BTreeSet<&'t str> {
+/// Returns the ports on which a protocol runs. A name without a unit means unit 0.
+fn listed(protocols: &Node, name: &str) -> BTreeSet<String> {
     let interfaces = block(&protocols.inner, &[name]).map_or_else(Vec::new, |node| inside(node, "interface"));
-    interfaces.into_iter().filter_map(|line| words(line).get(1).copied()).collect()
+    let active = interfaces.into_iter().filter(|line| !line.is_shut() && !words(line).contains(&"disable"));
+    let names = active.filter_map(|line| words(line).get(1).copied());
+    names
+        .map(|name| if name == "all" || name.contains('.') { name.to_owned() } else { format!("{name}.0") })
+        .collect()
 }
 
 fn inside_protocols<'n, 't>(nodes: &'n [Node<'t>], names: &[&str]) -> Vec<&'n Node<'t>> {
@@ -75,7 +82,9 @@ mod tests {
 
     #[test]
     fn protocols_list_ports() {
-        let text = "protocols {\n    ldp {\n        interface ge-0/0/0.0;\n        interface lo0.0;\n    }\n    mpls {\n        interface \
+        let text = "protocols {\n    ldp {\n        interface ge-0/0/0.0;\n        interface \
+            lo0;\n        interface fxp0.0 {\n            \
+                    disable;\n        }\n    }\n    mpls {\n        interface \
                     all;\n    }\n}";
         let nodes = read(text);
         assert_eq!(listed(&nodes[0], "ldp").into_iter().collect::<Vec<_>>(), ["ge-0/0/0.0", "lo0.0"]);
@@ -84,7 +93,8 @@ mod tests {
 
     #[test]
     fn a_unit_carries_labels_by_its_family() {
-        let text = "interfaces {\n    ge-0/0/0 {\n        unit 0 {\n            family mpls;\n        }\n        unit 1 {\n            \
+        let text = "interfaces {\n    ge-0/0/0 {\n        unit 0 {\n            family mpls;\n        \
+            }\n        unit 1 {\n            \
                     family inet;\n        }\n    }\n}";
         let nodes = read(text);
         assert_eq!(unit_with_labels(&nodes, "ge-0/0/0.0"), Some(3));

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::super::tree::Node;
 use super::super::{NetworkFinding, Snapshot};
-use super::braces::{block, inside, words};
+use super::braces::{block, can_inherit, inside, words};
 use crate::rules;
 
 /// The minimum number of classes of a rewrite rule. A rule for fewer classes is not for all classes.
@@ -17,14 +17,10 @@ const LEAST_PROFILES: usize = 2;
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let services: Vec<Option<&Node>> =
         trees.iter().map(|nodes| block(nodes, &["class-of-service"])).collect();
-    let rewritten: Vec<BTreeSet<&str>> = services
-        .iter()
-        .map(|service| {
-            service.map_or_else(BTreeSet::new, |service| classes(block(&service.inner, &["rewrite-rules"])))
-        })
-        .collect();
     for (device, service) in services.iter().enumerate() {
-        let Some(service) = service else { continue };
+        let Some(service) = service.filter(|_| !can_inherit(&trees[device], "class-of-service")) else {
+            continue;
+        };
         let name = &snapshot.devices[device].name;
         let queued = classes(block(&service.inner, &["scheduler-maps"]));
         for rule in rewrite_rules(service) {
@@ -38,10 +34,11 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
             }
             let mut lacking = queued.difference(&own);
             let (Some(class), None) = (lacking.next(), lacking.next()) else { continue };
-            let elsewhere = (0..trees.len()).filter(|other| *other != device);
-            if own.len() < LEAST_CLASSES
-                || !elsewhere.into_iter().any(|other| rewritten[other].contains(class))
-            {
+            // An imported rule rewrites the other classes.
+            let imports = !inside(rule, "import").is_empty();
+            let others = services.iter().enumerate().filter(|(other, _)| *other != device);
+            let others = others.filter_map(|(_, service)| *service);
+            if own.len() < LEAST_CLASSES || imports || !is_rewritten(others, rule, class) {
                 continue;
             }
             let message = format!(
@@ -77,18 +74,25 @@ fn rewrite_rules<'n, 't>(service: &'n Node<'t>) -> Vec<&'n Node<'t>> {
     rules.iter().filter(|rule| matches!(words(rule).as_slice(), ["dscp" | "exp" | "dscp-ipv6", _])).collect()
 }
 
+/// Whether the other devices rewrite a class with all rules of the kind of a rule.
+fn is_rewritten<'n, 't: 'n>(services: impl Iterator<Item = &'n Node<'t>>, rule: &Node, class: &str) -> bool {
+    let kind = words(rule).first().copied();
+    let rules = services.flat_map(rewrite_rules).filter(|other| words(other).first().copied() == kind);
+    let mut rules = rules.peekable();
+    rules.peek().is_some() && rules.all(|other| classes(Some(other)).contains(class))
+}
+
 /// Whether a class in a rewrite rule has no codepoint.
 fn is_empty(class: &Node) -> bool {
     class.inner.is_empty() && words(class).len() == 2
 }
 
-/// Returns the only profile of a port without a scheduler map.
+/// Returns the only profile of a port without a scheduler map. A port whose units have profiles, and a set of
+/// interfaces, can have a profile for the rate only.
 fn bare_profile<'n, 't>(service: &'n Node<'t>) -> Option<&'n Node<'t>> {
     let profiles = block(&service.inner, &["traffic-control-profiles"])?;
-    let used: BTreeSet<&str> = inside(service, "output-traffic-control-profile")
-        .into_iter()
-        .filter_map(|line| words(line).get(1).copied())
-        .collect();
+    let mut used = BTreeSet::new();
+    add_leaves(block(&service.inner, &["interfaces"])?, &mut used);
     let own =
         profiles.inner.iter().filter(|node| words(node).first().is_some_and(|name| used.contains(name)));
     let (whole, bare): (Vec<_>, Vec<_>) = own.partition(|node| !inside(node, "scheduler-map").is_empty());
@@ -98,13 +102,29 @@ fn bare_profile<'n, 't>(service: &'n Node<'t>) -> Option<&'n Node<'t>> {
     }
 }
 
+/// Adds the profiles of interfaces and units whose blocks contain no further profile.
+fn add_leaves<'t>(node: &Node<'t>, found: &mut BTreeSet<&'t str>) {
+    const COMMAND: &str = "output-traffic-control-profile";
+    for inner in node.inner.iter().filter(|inner| words(inner).first() != Some(&"interface-set")) {
+        let own =
+            |inner: &Node<'t>| (words(inner).first() == Some(&COMMAND)).then(|| words(inner).get(1).copied());
+        let profiles: Vec<&str> = inner.inner.iter().filter_map(|line| own(line).flatten()).collect();
+        if inside(inner, COMMAND).len() == profiles.len() {
+            found.extend(profiles);
+        }
+        add_leaves(inner, found);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::braces::{inside, read};
     use super::{bare_profile, classes, is_empty, rewrite_rules};
 
-    const TEXT: &str = "class-of-service {\n    rewrite-rules {\n        dscp OUT {\n            forwarding-class A {\n                \
-                        loss-priority low code-point ef;\n            }\n            forwarding-class B {\n            }\n        \
+    const TEXT: &str = "class-of-service {\n    rewrite-rules {\n        dscp OUT {\n            \
+        forwarding-class A {\n                \
+                        loss-priority low code-point ef;\n            }\n            forwarding-class B \
+                        {\n            }\n        \
                         }\n        ieee-802.1 TAGS {\n        }\n    }\n}";
 
     #[test]
@@ -125,11 +145,17 @@ mod tests {
         };
         let map = "            scheduler-map M;\n";
         let uses: String = ["A", "B", "C"]
-            .map(|name| format!("        ge-0/0/{name} {{\n            output-traffic-control-profile {name};\n        }}\n"))
+            .map(|name| {
+                format!(
+                    "        ge-0/0/{name} {{\n            output-traffic-control-profile \
+                {name};\n        }}\n"
+                )
+            })
             .concat();
         let text = |last: &str| {
             format!(
-                "class-of-service {{\n    traffic-control-profiles {{\n{}{}{}    }}\n    interfaces {{\n{uses}    }}\n}}",
+                "class-of-service {{\n    traffic-control-profiles {{\n{}{}{}    }}\n    interfaces {{\n\
+                    {uses}    }}\n}}",
                 profile("A", map),
                 profile("B", map),
                 profile("C", last)
@@ -138,5 +164,11 @@ mod tests {
         let (bare, whole) = (text(""), text(map));
         assert_eq!(bare_profile(&read(&bare)[0]).map(|node| node.line.0), Some(11));
         assert!(bare_profile(&read(&whole)[0]).is_none());
+        let profile = "            output-traffic-control-profile C;\n";
+        let unit = format!(
+            "{profile}            unit 0 {{\n                output-traffic-control-profile \
+                A;\n            }}\n"
+        );
+        assert!(bare_profile(&read(&bare.replace(profile, &unit))[0]).is_none(), "the unit has queues");
     }
 }
