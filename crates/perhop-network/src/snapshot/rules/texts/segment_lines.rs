@@ -1,5 +1,5 @@
-//! Lines about the length of packets that one end of a link with several ends lacks, such as a hub or a spoke
-//! of tunnels.
+//! The MTU that one end of a link with several ends lacks, such as a hub or a spoke of tunnels. A limit for
+//! segments of TCP (`ip tcp adjust-mss`) at one end is sufficient, because it applies in both directions.
 
 use std::collections::BTreeMap;
 
@@ -9,48 +9,35 @@ use crate::rules;
 
 /// The minimum number of other ends that agree on a value.
 const LEAST_OTHERS: usize = 2;
-const COMMANDS: [&str; 2] = ["ip mtu", "ip tcp adjust-mss"];
+const COMMAND: &str = "ip mtu";
 
-/// Reports the only end of a link without a line that all others have with the same value. A value of the MTU
-/// that differs is a finding of the rule about links.
+/// Reports the only end of a link without an MTU that all others have. An MTU that differs is a finding of
+/// the rule about links.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     for link in snapshot.links.iter().filter(|link| link.ends.len() > LEAST_OTHERS) {
         let ends = link.ends.iter().map(|end| end.id);
         let blocks: Vec<(PortId, &Node)> =
             ends.filter_map(|id| Some((id, block(&trees[id.device], snapshot.port(id).line)?))).collect();
-        for command in COMMANDS {
-            check_command(snapshot, &blocks, command, found);
-        }
+        check_ends(snapshot, &blocks, found);
     }
 }
 
-fn check_command(
-    snapshot: &Snapshot,
-    blocks: &[(PortId, &Node)],
-    command: &str,
-    found: &mut Vec<NetworkFinding>,
-) {
-    let values: Vec<_> = blocks.iter().map(|(id, node)| (*id, *node, value(node, command))).collect();
+fn check_ends(snapshot: &Snapshot, blocks: &[(PortId, &Node)], found: &mut Vec<NetworkFinding>) {
+    let values: Vec<_> = blocks.iter().map(|(id, node)| (*id, *node, value(node, COMMAND))).collect();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for (value, _) in values.iter().filter_map(|(.., own)| *own) {
         *counts.entry(value).or_default() += 1;
     }
     let usual = counts.iter().find(|(_, count)| **count >= LEAST_OTHERS && **count + 1 == values.len());
     let Some((usual, agreeing)) = usual else { return };
-    for (id, node, own) in values {
-        let (line, what) = match own {
-            Some((value, line)) if value != *usual && command != COMMANDS[0] => {
-                (line, format!("`{command} {value}`"))
-            }
-            None => (node.line.0, format!("no `{command}`")),
-            Some(_) => continue,
-        };
+    for (id, node, _) in values.iter().filter(|(.., own)| own.is_none()) {
         let message = format!(
-            "{} has {what}, but the {agreeing} other ends of its link have `{command} {usual}`",
-            snapshot.port_name(id)
+            "{} has no `{COMMAND}`, but the {agreeing} other ends of its link have `{COMMAND} {usual}`",
+            snapshot.port_name(*id)
         );
         let effect = "long packets of this end are fragmented, or dropped on the way".to_owned();
-        found.push(snapshot.finding(id.device, &rules::NETWORK_MTU_DIFFERS, line, (message, effect)));
+        let rule = &rules::NETWORK_MTU_DIFFERS;
+        found.push(snapshot.finding(id.device, rule, node.line.0, (message, effect)));
     }
 }
 
