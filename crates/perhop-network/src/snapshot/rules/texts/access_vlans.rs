@@ -24,11 +24,14 @@ struct Port<'t> {
 /// with braces without a VLAN.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     for (device, nodes) in trees.iter().enumerate() {
+        let uses_default = nodes.iter().any(is_default_in_use);
         let mut kinds: BTreeMap<String, Vec<Port>> = BTreeMap::new();
         let interfaces = block(nodes, &["interfaces"]).map_or(&[][..], |node| &node.inner);
         for port in nodes.iter().filter_map(of_lines).chain(interfaces.iter().filter_map(with_braces)) {
             kinds.entry(port.description.clone()).or_default().push(port);
         }
+        // Ports whose descriptions have no letters can have any task.
+        kinds.remove("");
         for ports in kinds.values() {
             if let Some(port) = without_voice(ports) {
                 let message = format!(
@@ -41,7 +44,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
             }
             let mut lacking = ports.iter().filter(|port| !port.has_vlan);
             let (Some(port), None) = (lacking.next(), lacking.next()) else { continue };
-            if ports.len() <= LEAST_OTHERS {
+            if ports.len() <= LEAST_OTHERS || uses_default {
                 continue;
             }
             let message = format!(
@@ -54,6 +57,14 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
             found.push(snapshot.finding(device, &rules::NETWORK_VLAN_MISSING, port.line, (message, effect)));
         }
     }
+}
+
+/// Whether a switch routes VLAN 1, the VLAN of ports without a line for it.
+fn is_default_in_use(node: &Node) -> bool {
+    let name = node.words().concat().to_ascii_lowercase();
+    name == "interfacevlan1"
+        && !node.is_shut()
+        && node.inner.iter().any(|inner| inner.begins_with("ip address "))
 }
 
 /// Returns the only port without a VLAN for voice.
@@ -70,7 +81,7 @@ fn of_lines<'t>(node: &Node<'t>) -> Option<Port<'t>> {
     let ["interface", name] = *node.words().as_slice() else { return None };
     let has = |start: &str| node.inner.iter().any(|inner| inner.begins_with(start));
     let is_access = has("switchport mode access") || has("switchport voice vlan ");
-    if !is_access || has("shutdown") {
+    if !is_access || node.is_shut() {
         return None;
     }
     let text = node.inner.iter().find_map(|inner| inner.line.1.trim().strip_prefix("description "))?;
@@ -94,7 +105,13 @@ fn with_braces<'t>(node: &Node<'t>) -> Option<Port<'t>> {
     let description = node.inner.iter().find(|inner| words(inner).first() == Some(&"description"))?;
     let description = letters(&words(description)[1..].join(" "));
     let has_vlan = !inside(family, "vlan").is_empty();
-    (!is_trunk).then_some(Port { name, line: node.line.0, description, has_vlan, has_voice: false })
+    (!is_trunk && !node.is_shut()).then_some(Port {
+        name,
+        line: node.line.0,
+        description,
+        has_vlan,
+        has_voice: false,
+    })
 }
 
 fn letters(text: &str) -> String {
@@ -104,7 +121,7 @@ fn letters(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::braces::read;
-    use super::{Port, of_lines, with_braces, without_voice};
+    use super::{Port, is_default_in_use, of_lines, with_braces, without_voice};
 
     #[test]
     fn access_ports_have_vlans() {
@@ -117,6 +134,15 @@ mod tests {
         assert_eq!(has_vlan(" switchport mode access\n"), desk(false));
         assert_eq!(has_vlan(" switchport mode trunk\n"), None);
         assert_eq!(has_vlan(" switchport mode access\n shutdown\n"), None);
+    }
+
+    #[test]
+    fn an_addressed_vlan_1_is_in_use() {
+        let is_used = |text: &str| is_default_in_use(&read(text)[0]);
+        assert!(is_used("interface Vlan1\n ip address 10.0.0.1 255.255.255.0\n"));
+        assert!(!is_used("interface Vlan1\n no ip address\n"));
+        assert!(!is_used("interface Vlan1\n ip address 10.0.0.1 255.255.255.0\n shutdown\n"));
+        assert!(!is_used("interface Vlan10\n ip address 10.0.0.1 255.255.255.0\n"));
     }
 
     #[test]

@@ -4,18 +4,25 @@ use std::collections::BTreeMap;
 
 use super::super::tree::Node;
 use super::super::{NetworkFinding, Snapshot};
-use super::braces::{block, inside, words};
+use super::braces::{block, can_inherit, inside, words};
 use crate::rules;
 
 /// Words of lines that let an interface work without an address.
-const WITHOUT_ADDRESS: [&str; 12] = [
+const WITHOUT_ADDRESS: [&str; 19] = [
+    "ambiguous",
     "bridge-domain",
     "bridge-group",
     "dhcp",
+    "forward",
+    "ipsubscriber",
     "ipv6",
     "l2transport",
+    "mpls",
+    "native",
     "negotiated",
+    "ppp",
     "pppoe",
+    "pppoe-client",
     "private-vlan",
     "service",
     "shutdown",
@@ -28,6 +35,11 @@ const LEAST_OTHERS: usize = 2;
 /// Reports the only interface of a VLAN, loopback, tunnel or sub-interface of a device without an address,
 /// and units of Junos with an empty family.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
+    let all = trees.iter().flatten().filter_map(interface).filter(|(.., has_address)| !has_address);
+    let mut names: BTreeMap<&str, usize> = BTreeMap::new();
+    for (_, node, _) in all {
+        *names.entry(node.line.1).or_default() += 1;
+    }
     for (device, nodes) in trees.iter().enumerate() {
         let mut bare: Vec<(usize, String)> = Vec::new();
         let mut kinds: BTreeMap<&str, Vec<(&Node, bool)>> = BTreeMap::new();
@@ -38,13 +50,17 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
             let mut lacking = interfaces.iter().filter(|(_, has_address)| !has_address);
             if let (Some((node, _)), None) = (lacking.next(), lacking.next())
                 && interfaces.len() > LEAST_OTHERS
+                // The interface of several devices is without an address by intent.
+                && names[node.line.1] == 1
             {
                 let others = interfaces.len() - 1;
                 bare.push((node.line.0, format!("has no address, unlike {others} others of its kind")));
             }
         }
         let interfaces = block(nodes, &["interfaces"]).map_or(&[][..], |node| &node.inner);
-        bare.extend(interfaces.iter().flat_map(empty_families));
+        if !can_inherit(nodes, "inet") {
+            bare.extend(interfaces.iter().flat_map(empty_families));
+        }
         for (line, what) in bare {
             let text =
                 snapshot.devices[device].device.line_text(line).trim().trim_end_matches(" {").to_owned();
@@ -67,17 +83,24 @@ fn interface<'n, 't>(node: &'n Node<'t>) -> Option<(&'t str, &'n Node<'t>, bool)
         _ => return None,
     };
     let lines = || node.inner.iter().map(Node::words);
-    let is_free = lines().any(|own| own.iter().any(|word| WITHOUT_ADDRESS.contains(word)));
+    let is_free = is_free(node);
     let has_address = lines().any(
         |own| matches!(own.as_slice(), ["ip" | "ipv4", "address", address, ..] if !address.starts_with('n')),
     );
     (has_address || !is_free).then_some((kind, node, has_address))
 }
 
+/// Whether a line of a block lets the interface work without an address.
+fn is_free(node: &Node) -> bool {
+    node.words().iter().any(|word| WITHOUT_ADDRESS.contains(word)) || node.inner.iter().any(is_free)
+}
+
 /// Returns the units of an interface with an empty block for IPv4, if the interface has a description.
 fn empty_families(node: &Node) -> Vec<(usize, String)> {
     let describes = |node: &Node| node.inner.iter().any(|inner| words(inner).first() == Some(&"description"));
-    let units = inside(node, "unit").into_iter().filter(|unit| describes(unit) || describes(node));
+    let is_up = |node: &Node| !node.is_shut();
+    let units = inside(node, "unit").into_iter().filter(|unit| is_up(unit) && is_up(node));
+    let units = units.filter(|unit| describes(unit) || describes(node));
     let families = units.flat_map(|unit| &unit.inner).filter(|family| {
         // A family without a block, `family inet;`, is a port without an address by intent.
         words(family) == ["family", "inet"]
@@ -100,6 +123,15 @@ mod tests {
         assert_eq!(state("interface Vlan10\n description desks\n"), vlan(false));
         assert_eq!(state("interface Vlan10\n no ip address\n"), vlan(false));
         assert_eq!(state("interface Vlan10\n shutdown\n"), None);
+        assert_eq!(
+            state("interface Vlan10\n vrf member RED\n ip forward\n"),
+            None,
+            "a VLAN of a VRF (NX-OS)"
+        );
+        assert_eq!(state("interface Te0/0/0/1.10 l2transport\n encapsulation dot1q 10\n"), None);
+        assert_eq!(state("interface Te0/0/0/1.10\n encapsulation ambiguous dot1q any\n"), None);
+        assert_eq!(state("interface Gi0/1.99\n encapsulation dot1Q 99 native\n"), None);
+        assert_eq!(state("interface ATM0.1\n pvc 8/35\n  pppoe-client dial-pool-number 1\n"), None);
         assert_eq!(state("interface Vlan1\n no ip address\n"), None);
         assert_eq!(state("interface GigabitEthernet0/1\n no ip address\n"), None);
     }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use super::super::tree::Node;
 use super::super::{NetworkFinding, Snapshot};
 use super::parts::Parts;
+use super::port_pairs::description_kind;
 use crate::rules;
 
 /// The words for the two directions in names.
@@ -18,6 +19,7 @@ const LEAST_OTHERS: usize = 2;
 struct Port<'t> {
     line: usize,
     name: &'t str,
+    kind: String,
     policies: [Option<&'t str>; 2],
 }
 
@@ -73,7 +75,8 @@ fn read<'t>(node: &Node<'t>) -> Option<Port<'t>> {
             _ => {}
         }
     }
-    policies.iter().any(Option::is_some).then_some(Port { line: node.line.0, name, policies })
+    let kind = description_kind(node);
+    policies.iter().any(Option::is_some).then_some(Port { line: node.line.0, name, kind, policies })
 }
 
 /// Returns the name of the policy for the other direction; `None` if `name` states no direction, or several
@@ -92,13 +95,18 @@ fn name_of_other(name: &str, direction: usize) -> Option<String> {
 }
 
 /// Returns the policy that all other ports with the policy `attached` have in the other direction, if only
-/// one port has no policy in that direction.
+/// one port has no policy in that direction. Another port has a description of the same kind.
 fn usual_other<'t>(ports: &[Port<'t>], attached: &str, direction: usize) -> Option<&'t str> {
     let mut others: BTreeMap<Option<&str>, usize> = BTreeMap::new();
     for port in ports.iter().filter(|port| port.policies[direction] == Some(attached)) {
         *others.entry(port.policies[1 - direction]).or_default() += 1;
     }
-    let is_only_exception = others.len() == 2 && others.get(&None) == Some(&1);
+    let (whole, bare): (Vec<&Port>, Vec<&Port>) = ports
+        .iter()
+        .filter(|port| port.policies[direction] == Some(attached))
+        .partition(|port| port.policies[1 - direction].is_some());
+    let is_alike = |port: &&Port| whole.iter().any(|other| other.kind == port.kind);
+    let is_only_exception = others.len() == 2 && others.get(&None) == Some(&1) && bare.iter().all(is_alike);
     let usual = others.into_iter().find_map(|(other, count)| Some((other?, count)));
     usual.filter(|(_, count)| is_only_exception && *count >= LEAST_OTHERS).map(|(other, _)| other)
 }

@@ -17,10 +17,12 @@ struct Port<'t> {
     speed: Option<(&'t str, usize)>,
     duplex: Option<(&'t str, usize)>,
     is_switched: bool,
+    /// The letters of its description.
+    description: String,
 }
 
 /// Reports the only port of which only the speed or only the duplex is fixed, at up to 100 Mb/s, and the only
-/// port of a switch with other fixed values than all others.
+/// port of a switch with other fixed values than all others, if others have the same description.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let all: Vec<Vec<Port>> = trees.iter().map(|nodes| nodes.iter().filter_map(port).collect()).collect();
     // Some hardware has only one of the two commands.
@@ -51,7 +53,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
         sorted.sort_by_key(|(_, ports)| ports.len());
         if let [((speed, duplex), alone), ((usual, usual_duplex), others)] = sorted.as_slice()
             && alone.len() == 1
-            && others.len() >= LEAST_OTHERS
+            && others.iter().filter(|port| port.description == alone[0].description).count() >= LEAST_OTHERS
         {
             let line = alone[0].speed.map_or(alone[0].line, |(_, line)| line);
             report(
@@ -80,8 +82,7 @@ fn half(own: &Port) -> Option<(usize, &'static str)> {
 /// Returns a hardware port that is up.
 fn port<'t>(node: &Node<'t>) -> Option<Port<'t>> {
     let ["interface", name] = *node.words().as_slice() else { return None };
-    let is_down = node.inner.iter().any(|inner| inner.line.1.trim() == "shutdown");
-    if is_down || name.contains('.') {
+    if node.is_shut() || name.contains('.') {
         return None;
     }
     let value = |command: &str| {
@@ -92,12 +93,15 @@ fn port<'t>(node: &Node<'t>) -> Option<Port<'t>> {
     };
     let is_switched = node.inner.iter().any(|inner| inner.begins_with("switchport "));
     let (speed, duplex) = (value("speed"), value("duplex"));
+    let text = node.inner.iter().find_map(|inner| inner.line.1.trim().strip_prefix("description "));
+    let description = text.unwrap_or_default().chars().filter(|letter| letter.is_alphabetic()).collect();
     (speed.is_some() || duplex.is_some()).then_some(Port {
         name,
         line: node.line.0,
         speed,
         duplex,
         is_switched,
+        description,
     })
 }
 

@@ -1,4 +1,5 @@
-//! Ports with a policy in only one direction, if all similar ports have policies in both.
+//! Ports with a policy in only one direction, if all similar ports have policies in both. Similar ports have
+//! similar names and descriptions.
 
 use std::collections::BTreeMap;
 
@@ -13,6 +14,8 @@ const LEAST_OTHERS: usize = 2;
 struct Port<'t> {
     name: &'t str,
     line: usize,
+    /// The first words of its description.
+    description: String,
     input: Option<&'t str>,
     output: Option<&'t str>,
 }
@@ -23,10 +26,11 @@ struct Port<'t> {
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     for (device, nodes) in trees.iter().enumerate() {
         let all: Vec<Port> = nodes.iter().filter_map(port).collect();
-        let mut kinds: BTreeMap<(&str, bool), Vec<&Port>> = BTreeMap::new();
+        let mut kinds: BTreeMap<(&str, bool, &str), Vec<&Port>> = BTreeMap::new();
         for port in &all {
             let letters = port.name.trim_end_matches(|letter: char| !letter.is_alphabetic());
-            kinds.entry((letters, port.name.contains('.'))).or_default().push(port);
+            let kind = (letters, port.name.contains('.'), port.description.as_str());
+            kinds.entry(kind).or_default().push(port);
         }
         for own in kinds.values() {
             let Some((port, twin)) = exception(own) else { continue };
@@ -65,7 +69,7 @@ fn exception<'p, 't>(ports: &[&'p Port<'t>]) -> Option<(&'p Port<'t>, &'p Port<'
 fn port<'t>(node: &Node<'t>) -> Option<Port<'t>> {
     let ["interface", name, ..] = *node.words().as_slice() else { return None };
     // The ports of a switch have policies for their hosts.
-    if node.inner.iter().any(|inner| inner.line.1.trim() == "shutdown" || inner.begins_with("switchport")) {
+    if node.is_shut() || node.inner.iter().any(|inner| inner.begins_with("switchport")) {
         return None;
     }
     let policy = |direction: &str| {
@@ -75,13 +79,32 @@ fn port<'t>(node: &Node<'t>) -> Option<Port<'t>> {
         })
     };
     let (input, output) = (policy("input"), policy("output"));
-    (input.is_some() || output.is_some()).then_some(Port { name, line: node.line.0, input, output })
+    let port = Port { name, line: node.line.0, description: description_kind(node), input, output };
+    (input.is_some() || output.is_some()).then_some(port)
+}
+
+/// Returns the kind of the other end of a port, from its description; empty without a description.
+pub(super) fn description_kind(node: &Node) -> String {
+    let text = node.inner.iter().find_map(|inner| inner.line.1.trim().strip_prefix("description "));
+    text.map_or_else(String::new, kind_of)
+}
+
+/// Returns the word of a description that names the kind of the other end, such as `customer`.
+fn kind_of(description: &str) -> String {
+    let words = description.split(|letter: char| !letter.is_alphabetic()).filter(|word| !word.is_empty());
+    let mut words = words.map(str::to_lowercase);
+    let first = words.next().unwrap_or_default();
+    // The next word names the other end.
+    if ["to", "link", "connection", "uplink"].contains(&first.as_str()) {
+        return [first, words.next().unwrap_or_default()].join(" ");
+    }
+    first
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::braces::read;
-    use super::{Port, exception, port};
+    use super::{Port, exception, kind_of, port};
 
     fn name(lines: [&str; 3]) -> Option<String> {
         let ports = (1..).zip(lines).map(|(number, lines)| format!("interface Gi0/{number}\n{lines}"));
@@ -89,6 +112,13 @@ mod tests {
         let nodes = read(&text);
         let all: Vec<Port> = nodes.iter().filter_map(port).collect();
         exception(&all.iter().collect::<Vec<_>>()).map(|(port, _)| port.name.to_owned())
+    }
+
+    #[test]
+    fn descriptions_have_a_kind() {
+        assert_eq!(kind_of("Customer alpha, 20 Mb/s"), kind_of("CUSTOMER-beta"));
+        assert_ne!(kind_of("to provider"), kind_of("to customer 7"));
+        assert_eq!(kind_of("*** 17 ***"), "");
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
 fn of_lines(node: &Node) -> Vec<(usize, String)> {
     let ["interface", name, ..] = *node.words().as_slice() else { return Vec::new() };
     let has = |start: &str| node.inner.iter().any(|inner| inner.begins_with(start));
-    if node.inner.iter().any(|inner| inner.line.1.trim() == "shutdown") {
+    if node.is_shut() {
         return Vec::new();
     }
     let mut found = Vec::new();
@@ -43,7 +43,8 @@ fn of_lines(node: &Node) -> Vec<(usize, String)> {
         matches!(inner.words().as_slice(), ["ip" | "ipv4", "address", address, ..]
             if address.starts_with(|letter: char| letter.is_ascii_digit()))
     });
-    if is_ethernet && name.contains('.') && has_address && !has("encapsulation ") {
+    // The firewalls of Cisco have the tag in `vlan`.
+    if is_ethernet && name.contains('.') && has_address && !has("encapsulation ") && !has("vlan ") {
         found.push((node.line.0, "has an address, but no `encapsulation`".to_owned()));
     }
     for inner in node.inner.iter().filter(|inner| inner.begins_with("service instance ")) {
@@ -84,10 +85,13 @@ fn with_braces(node: &Node) -> Vec<(usize, String)> {
     let has = |node: &Node, names: &[&str]| {
         node.inner.iter().any(|inner| words(inner).first().is_some_and(|first| names.contains(first)))
     };
+    if node.is_shut() {
+        return Vec::new();
+    }
     let is_tagged = has(node, &TAGGING);
     let is_switched = has(node, &["encapsulation", "native-vlan-id"]);
     let mut found = Vec::new();
-    for unit in node.inner.iter().filter(|inner| words(inner).first() == Some(&"unit")) {
+    for unit in node.inner.iter().filter(|inner| words(inner).first() == Some(&"unit") && !inner.is_shut()) {
         let has_own_frames = has(unit, &["encapsulation"]);
         let has_tag = has(unit, &TAGS) || has_own_frames;
         if is_tagged && !has_tag && !inside(unit, "address").is_empty() && !is_switched {
@@ -115,6 +119,7 @@ mod tests {
             "interface GigabitEthernet0/1.10\n encapsulation dot1Q 10\n ip address 10.0.0.1 255.0.0.0\n";
         assert!(lines(port).is_empty());
         assert_eq!(lines(&port.replace(" encapsulation dot1Q 10\n", "")), [1]);
+        assert!(lines(&port.replace("encapsulation dot1Q", "vlan")).is_empty(), "a firewall");
         assert!(lines("interface Serial0/1.10\n ip address 10.0.0.1 255.0.0.0\n").is_empty());
         let instance = "interface Gi0/1\n service instance 1 ethernet\n  bridge-domain 1\n";
         assert_eq!(lines(instance), [2]);
