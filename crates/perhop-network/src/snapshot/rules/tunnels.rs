@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use perhop_device::intent::At;
-use perhop_device::{Tunnel, TunnelEnds, TunnelSource};
+use perhop_device::{Port, Tunnel, TunnelEnds, TunnelSource};
 
 use super::{NetworkFinding, PortId, Snapshot};
 use crate::forwarding::addresses;
@@ -110,6 +110,23 @@ fn check_pair(snapshot: &Snapshot, own: PortId, other: PortId, found: &mut Vec<N
     }
 }
 
+/// Whether a device has a template for tunnels that other devices start (Cisco, `FlexVPN`).
+fn has_template(snapshot: &Snapshot, device: usize) -> bool {
+    let mut lines = snapshot.devices[device].device.numbered_lines();
+    lines.any(|(_, text)| text.starts_with("interface Virtual-Template"))
+}
+
+/// Whether a port may be a tunnel whose destination is not known: a tunnel of Junos, IOS XR or Linux, or a
+/// port that encrypts packets.
+fn may_be_tunnel(port: &Port) -> bool {
+    const NAMES: [&str; 9] = ["gr-", "gre", "ip-", "ipip", "lt-", "st0", "tun", "vti", "wg"];
+    if let Some(tunnel) = &port.forwarding.tunnel {
+        return tunnel.destination.is_none();
+    }
+    let name = port.name.to_ascii_lowercase();
+    port.forwarding.encryption.is_some() || NAMES.iter().any(|start| name.starts_with(start))
+}
+
 /// Reports a tunnel to a device that has no tunnel back.
 fn check_back(snapshot: &Snapshot, id: PortId, found: &mut Vec<NetworkFinding>) {
     let Some(to) = tunnel(snapshot, id).and_then(|tunnel| tunnel.destination) else { return };
@@ -124,7 +141,12 @@ fn check_back(snapshot: &Snapshot, id: PortId, found: &mut Vec<NetworkFinding>) 
     // the common subnet identifies the pair.
     let link = snapshot.link_of(id);
     let is_pair = link.is_some_and(|link| link.ends.iter().any(|end| end.id.device == far.device));
-    if leads_back || is_pair {
+    let member = &snapshot.devices[id.device].device;
+    // A tunnel of traffic engineering carries packets in one direction (RFC 3209).
+    let is_path = member.line_in_block(snapshot.port(id).line, "tunnel mode mpls").is_some();
+    let is_unknown =
+        snapshot.router(far.device).ports.iter().any(may_be_tunnel) || has_template(snapshot, far.device);
+    if leads_back || is_pair || is_path || is_unknown {
         return;
     }
     let message = format!(
