@@ -95,10 +95,25 @@ pub(super) fn check(
 /// Returns the command and the rate of a policer or shaper.
 fn rate<'t>(words: &[&'t str]) -> Option<(&'t str, u64)> {
     match words {
-        ["police", "cir" | "rate", rate, ..] | ["police", rate, ..] => Some(("police", number(rate)?)),
-        ["shape", "average" | "peak", rate, ..] => Some(("shape", number(rate)?)),
+        ["police", "cir" | "rate", rate, rest @ ..] | ["police", rate, rest @ ..] => {
+            Some(("police", with_unit(rate, rest)?))
+        }
+        ["shape", "average" | "peak", rate, rest @ ..] => Some(("shape", with_unit(rate, rest)?)),
         _ => None,
     }
+}
+
+/// Returns a rate, b/s, whose unit can be the next word (IOS XR, NX-OS). Percentages and rates of packets are
+/// no such rates.
+fn with_unit(text: &str, rest: &[&str]) -> Option<u64> {
+    let factor = match rest.first().copied() {
+        Some("percent" | "per-mille" | "per-million" | "pps" | "packets") => return None,
+        Some("kbps") => 1_000,
+        Some("mbps") => 1_000_000,
+        Some("gbps") => 1_000_000_000,
+        _ => 1,
+    };
+    number(text)?.checked_mul(factor)
 }
 
 /// Returns a number with its unit, such as `20m`.
@@ -190,6 +205,10 @@ fn check_bursts(snapshot: &Snapshot, parts: &[Parts], found: &mut Vec<NetworkFin
 /// Returns the committed burst of a policer as the time at its rate, µs.
 fn burst_us(words: &[&str]) -> Option<u64> {
     let (rate, burst) = match words {
+        // The bursts of NX-OS have a unit, such as `ms`.
+        ["police", "cir", _, "bc", _, "ms" | "us" | "bytes" | "kbytes" | "mbytes" | "packets", ..] => {
+            return None;
+        }
         ["police", "cir", rate, "bc", burst, ..] | ["police", rate, burst, ..] => (number(rate)?, burst),
         _ => return None,
     };
@@ -296,6 +315,7 @@ mod tests {
         assert_eq!(burst_us(&["police", "cir", "8000000", "bc", "250000", "conform-action"]), Some(250_000));
         assert_eq!(burst_us(&["police", "8000000", "1000", "1000"]), Some(1_000));
         assert_eq!(burst_us(&["police", "cir", "8000000", "conform-action", "transmit"]), None);
+        assert_eq!(burst_us(&["police", "cir", "8000000", "bc", "200", "ms"]), None);
     }
 
     #[test]
@@ -308,5 +328,8 @@ mod tests {
         assert_eq!((number("percent"), number("0"), number("10x")), (None, None, None));
         assert_eq!(rate(&["police", "cir", "8000", "bc", "1500"]), Some(("police", 8_000)));
         assert_eq!(rate(&["shape", "average", "percent", "5"]), None);
+        assert_eq!(rate(&["shape", "average", "50", "mbps"]), Some(("shape", 50_000_000)));
+        assert_eq!(rate(&["police", "rate", "20", "percent"]), None);
+        assert_eq!(rate(&["police", "rate", "1000", "pps"]), None);
     }
 }
