@@ -26,6 +26,9 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
         if [first, second].into_iter().all(|id| is_translated(snapshot, id)) {
             continue;
         }
+        if [first, second].into_iter().all(|id| is_anycast(snapshot, id)) {
+            continue;
+        }
         // Two parts of the network without a connection can use the same addresses.
         if part[first.device] == part[second.device] {
             let effect =
@@ -36,6 +39,13 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     check_hosts(snapshot, &part, found);
     check_numbers(snapshot, &part, found);
     check_written(snapshot, &part, found);
+}
+
+/// Whether all switches of a fabric intentionally have the address of a port (NX-OS, EOS).
+fn is_anycast(snapshot: &Snapshot, id: PortId) -> bool {
+    const COMMANDS: [&str; 2] = ["fabric forwarding mode anycast-gateway", "ip address virtual"];
+    let device = &snapshot.devices[id.device].device;
+    COMMANDS.iter().any(|command| device.line_in_block(snapshot.port(id).line, command).is_some())
 }
 
 /// The first words of blocks that contain identifiers of a device.
