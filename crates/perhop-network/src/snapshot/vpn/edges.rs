@@ -96,7 +96,7 @@ impl Edge {
         let ["neighbor", name, setting, ..] = words else { return };
         match *setting {
             "route-reflector-client" => _ = self.clients.insert((*name).to_owned()),
-            "activate" | "send-community" | "peer-group" => {}
+            "activate" | "send-community" | "peer-group" | "peer" => {}
             _ => _ = self.filtered.insert((*name).to_owned()),
         }
     }

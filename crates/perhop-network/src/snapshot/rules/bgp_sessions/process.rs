@@ -145,7 +145,10 @@ impl Process {
                     // `external` means any number except the number of the device.
                     ["inherit", ..] | ["remote-as", "external", ..] => end.inherits = true,
                     ["remote-as", number, ..] => end.number = Some((line, system_number(number))),
-                    ["peer-group", group, ..] => end.group = Some((*group).to_owned()),
+                    // EOS writes two words.
+                    ["peer-group", group, ..] | ["peer", "group", group, ..] => {
+                        end.group = Some((*group).to_owned());
+                    }
                     ["password", secret @ ..] => end.password = Some((line, Secret::read(secret))),
                     ["activate"] => _ = end.families.insert(block.family.clone()),
                     ["update-source", source, ..] => end.source = Some((line, (*source).to_owned())),

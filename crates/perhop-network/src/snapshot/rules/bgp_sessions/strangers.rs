@@ -32,7 +32,8 @@ pub(super) fn check(
         .device
         .numbered_lines()
         .any(|(_, text)| DYNAMIC.iter().any(|start| text.trim_start().starts_with(start)));
-    if is_external && !is_far && !is_dynamic && !known.any(|own| own.is_neighbor(address)) {
+    let is_whole = !is_dynamic && !has_unread_address(snapshot, device);
+    if is_external && !is_far && is_whole && !known.any(|own| own.is_neighbor(address)) {
         let message = format!("no subnet of the device contains the external neighbor {address}");
         report(snapshot, device, line, message, found);
         return;
@@ -47,6 +48,21 @@ pub(super) fn check(
     let Some(far) = link.ends.iter().find(|end| end.id.device != device) else { return };
     let message = format!("no device has {address}: {} is the other end of the link", far.device);
     report(snapshot, device, line, message, found);
+}
+
+/// Whether a line contains an address with a prefix length that no port has. The platform that perhop assumes
+/// for a device may have addresses in another form.
+fn has_unread_address(snapshot: &Snapshot, device: usize) -> bool {
+    let has = |address: IpAddr| {
+        snapshot.router(device).ports.iter().flat_map(addresses).any(|own| own.address == address)
+    };
+    snapshot.devices[device].device.numbered_lines().any(|(_, text)| {
+        let mut words = text.split_whitespace();
+        let (first, second, third) = (words.next(), words.next(), words.next());
+        let address = third.and_then(|text| text.split_once('/')).and_then(|(text, _)| text.parse().ok());
+        matches!((first, second), (Some("ip" | "ipv4"), Some("address")))
+            && address.is_some_and(|own| !has(own))
+    })
 }
 
 fn report(snapshot: &Snapshot, device: usize, line: usize, message: String, found: &mut Vec<NetworkFinding>) {

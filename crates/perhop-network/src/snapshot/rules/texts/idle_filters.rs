@@ -105,7 +105,7 @@ fn external<'t>(process: &Node<'t>) -> Vec<Neighbor<'t>> {
             ["prefix-list" | "route-map" | "filter-list" | "distribute-list", _, way] => {
                 own.2[usize::from(*way == "out")] = true;
             }
-            ["peer-group", group] => groups.push((*address, *group)),
+            ["peer-group", group] | ["peer", "group", group] => groups.push((*address, *group)),
             // The filters of templates are not read.
             ["inherit" | "shutdown", ..] => own.2 = [true; 2],
             _ => {}

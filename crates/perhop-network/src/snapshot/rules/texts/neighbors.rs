@@ -212,7 +212,8 @@ fn value<'t>(lines: &Lines<'t>, name: &str, command: &str) -> Option<&'t str> {
         own.iter().find(|words| words.first() == Some(&command)).and_then(|words| words.get(1))
     };
     value_of(command).copied().or_else(|| {
-        let group = value_of("peer-group")?;
+        let of_words = || own.iter().find(|words| words.starts_with(&["peer", "group"]))?.get(2);
+        let group = value_of("peer-group").or_else(of_words)?;
         value(lines, group, command)
     })
 }
@@ -232,7 +233,7 @@ fn add_process<'t>(found: &mut Kinds<'t>, roles: &Roles, device: usize, node: &N
             while let Some(name) = open.pop() {
                 for words in local.get(name).map_or(&[][..], |(_, own)| own) {
                     match words.as_slice() {
-                        ["peer-group", group] => open.push(group),
+                        ["peer-group", group] | ["peer", "group", group] => open.push(group),
                         ["route-map" | "prefix-list", _, way] => {
                             all.insert(format!("{} … {way}", words[0]));
                         }

@@ -197,7 +197,7 @@ fn inherited_lines<'c, 't>(
         next += 1;
         for (_, words) in lines {
             let part = match *words.as_slice() {
-                ["peer-group", group] if seen.insert(group) => commands.get(group),
+                ["peer-group", group] | ["peer", "group", group] if seen.insert(group) => commands.get(group),
                 ["inherit", _, name, ..] if seen.insert(name) => templates.get(name),
                 _ => None,
             };
