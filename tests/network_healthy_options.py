@@ -365,6 +365,23 @@ interface Ethernet1/1
     }
 
 
+def groups_of_two_words() -> Files:
+    """Return two switches of EOS whose neighbor has the number of its group."""
+    return {
+        f"leaf{number}.cfg": f"""hostname leaf{number}
+interface Ethernet1
+   no switchport
+   ip address 192.0.2.{number}/30
+ip routing
+router bgp 6500{number}
+   neighbor FABRIC peer group
+   neighbor FABRIC remote-as 6500{3 - number}
+   neighbor 192.0.2.{3 - number} peer group FABRIC
+"""
+        for number in (1, 2)
+    }
+
+
 def shapers() -> Files:
     """Return two routers of IOS XR whose rates have units."""
     return {
@@ -398,5 +415,6 @@ NETWORKS: dict[str, Files] = {
     "processes of IS-IS with groups": isis(),
     "spokes without the address of a hub": spokes(),
     "gateway of a fabric": fabric(),
+    "groups of two words": groups_of_two_words(),
     "rates with units": shapers(),
 }

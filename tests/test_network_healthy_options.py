@@ -62,6 +62,11 @@ FAULTS = {
         [("x1.cfg", "50 mbps", "50 kbps")],
         ("x1.cfg", "shape average 50 kbps", "network-circuit-rate-differs"),
     ),
+    "group without a number": (
+        "groups of two words",
+        [("leaf1.cfg", "   neighbor FABRIC remote-as 65002\n", "")],
+        ("leaf1.cfg", "neighbor 192.0.2.2 peer group FABRIC", "network-session-differs"),
+    ),
     "address of two ports": (
         "gateway of a fabric",
         [(f"leaf{number}.cfg", " fabric forwarding mode anycast-gateway\n", "") for number in (1, 2)],
