@@ -92,7 +92,11 @@ fn interface<'n, 't>(node: &'n Node<'t>) -> Option<(&'t str, &'n Node<'t>, bool)
 
 /// Whether a line of a block lets the interface work without an address.
 fn is_free(node: &Node) -> bool {
-    node.words().iter().any(|word| WITHOUT_ADDRESS.contains(word)) || node.inner.iter().any(is_free)
+    let words = node.words();
+    // The firewalls of Cisco do not use a port without a name.
+    words == ["no", "nameif"]
+        || words.iter().any(|word| WITHOUT_ADDRESS.contains(word))
+        || node.inner.iter().any(is_free)
 }
 
 /// Returns the units of an interface with an empty block for IPv4, if the interface has a description.
@@ -130,6 +134,7 @@ mod tests {
         );
         assert_eq!(state("interface Te0/0/0/1.10 l2transport\n encapsulation dot1q 10\n"), None);
         assert_eq!(state("interface Te0/0/0/1.10\n encapsulation ambiguous dot1q any\n"), None);
+        assert_eq!(state("interface Gi0/1.98\n vlan 98\n no nameif\n no ip address\n"), None);
         assert_eq!(state("interface Gi0/1.99\n encapsulation dot1Q 99 native\n"), None);
         assert_eq!(state("interface ATM0.1\n pvc 8/35\n  pppoe-client dial-pool-number 1\n"), None);
         assert_eq!(state("interface Vlan1\n no ip address\n"), None);

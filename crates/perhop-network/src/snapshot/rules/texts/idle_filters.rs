@@ -19,14 +19,16 @@ type Neighbor<'t> = (&'t str, usize, [bool; 2]);
 /// filters in both directions.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let filters_both = trees.iter().flatten().flat_map(external).any(|(.., ways)| ways == [true, true]);
+    let unused: Vec<Option<(&str, usize)>> = trees.iter().map(|nodes| only_unused(nodes)).collect();
     for (device, nodes) in trees.iter().enumerate() {
-        let mut defined = definitions(nodes);
-        defined.retain(|name, _| permits(nodes, name));
-        let mut unused = defined.iter().filter(|(name, _)| !nodes.iter().any(|node| names(node, name)));
-        let (Some((name, line)), None) = (unused.next(), unused.next()) else { continue };
+        let Some((name, line)) = unused[device] else { continue };
+        // If several devices do not use a filter, this is intended.
+        if unused.iter().flatten().filter(|(other, _)| *other == name).count() > 1 {
+            continue;
+        }
         let Some((address, neighbor, direction)) = half_filtered(nodes) else { continue };
         let named = direction_of(name);
-        if defined.len() < 2 || named.map_or(!filters_both, |named| named != direction) {
+        if named.map_or(!filters_both, |named| named != direction) {
             continue;
         }
         let message = format!(
@@ -36,8 +38,17 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
         );
         let effect = "routes pass that the filter should keep out: packets take paths that they should not";
         let rule = &rules::NETWORK_NEIGHBOR_INCOMPLETE;
-        found.push(snapshot.finding(device, rule, *line, (message, effect.to_owned())));
+        found.push(snapshot.finding(device, rule, line, (message, effect.to_owned())));
     }
+}
+
+/// Returns the only filter of several that no line of a device names, and its line.
+fn only_unused<'t>(nodes: &[Node<'t>]) -> Option<(&'t str, usize)> {
+    let mut defined = definitions(nodes);
+    defined.retain(|name, _| permits(nodes, name));
+    let mut unused = defined.iter().filter(|(name, _)| !nodes.iter().any(|node| names(node, name)));
+    let (Some((name, line)), None) = (unused.next(), unused.next()) else { return None };
+    (defined.len() > 1).then_some((*name, *line))
 }
 
 /// Returns the filters of a device with the first line of each.
