@@ -40,8 +40,8 @@ pub(in super::super) fn inside<'n, 't>(node: &'n Node<'t>, command: &str) -> Vec
     found
 }
 
-/// Whether a group of statements that blocks inherit (`apply-groups`, `apply-group`) contains a word. What a
-/// block inherits is not read, so a rule about statements that a block lacks must not report it.
+/// Whether a group of statements that blocks inherit (`apply-groups`, `apply-group`) contains a word. Blocks
+/// are read without these statements, so a rule about missing statements must not report such blocks.
 pub(in super::super) fn can_inherit(nodes: &[Node], word: &str) -> bool {
     let groups = nodes.iter().filter(|node| matches!(words(node).first(), Some(&"groups" | &"group")));
     groups.flat_map(|group| &group.inner).any(|inner| contains(inner, word))
