@@ -174,7 +174,7 @@ fn read_lines(process: &Node, number: &str, found: &mut Internal) {
             continue;
         }
         let group = own.iter().find_map(|(_, words)| match *words.as_slice() {
-            ["peer-group", group] => commands.get(group),
+            ["peer-group", group] | ["peer", "group", group] => commands.get(group),
             _ => None,
         });
         found.lines.insert(address, group.unwrap_or(own)[0].0);
