@@ -20,7 +20,7 @@ use crate::recognition::{RecognizedFamily, evidence, family};
 use crate::show::JunosShows;
 use crate::tree::{NodeId, Tree, rank};
 use crate::write::JunosWriter;
-use crate::{accounting, cos, firewall, hierarchies, interfaces, labels, rules};
+use crate::{accounting, cos, firewall, hierarchies, interfaces, labels, routing, rules};
 
 /// Junos configurations.
 #[derive(Clone, Copy, Debug, Default)]
@@ -152,6 +152,7 @@ impl Source<'_> {
         let mut findings = Findings::default();
         let mut ports = ports(device, &interfaces, &mut findings);
         labels::set_ports(&context, &interfaces, &mut ports);
+        routing::set_ports(&context, &forwarding.processes, &interfaces, &mut ports);
         let checked =
             Checked { tree: &context.tree, cos: &cos, firewall: &firewall, interfaces: &interfaces };
         let doubtful = check(checked);

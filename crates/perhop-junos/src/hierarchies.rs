@@ -1,12 +1,13 @@
 //! Top-level hierarchies other than class of service, filters and interfaces.
 
-use perhop_device::{Forwarding, Route, RouteOrigin, RouteTarget, RoutingProcess, RoutingProtocol};
+use perhop_device::{Forwarding, Route, RouteOrigin, RouteTarget};
 use perhop_qos::classifier::Prefix;
 
 use crate::context::{Context, Word};
 use crate::firewall::prefix;
 use crate::hierarchy_parts::{NOT_MODELED, SPREAD};
 use crate::labels::distribution;
+use crate::routing::processes;
 use crate::tree::NodeId;
 
 /// Hierarchies without effect on the queueing and dropping of transit packets.
@@ -71,30 +72,6 @@ pub(crate) fn read(context: &mut Context) -> (Option<String>, Forwarding) {
             ..Forwarding::default()
         },
     )
-}
-
-/// The protocols whose routes enter a routing table, and their default preferences (Juniper, "Understanding
-/// Route Preference Values"; the lowest value of each protocol).
-const PROTOCOLS: [(&str, u8); 6] =
-    [("ospf", 10), ("ospf3", 10), ("isis", 15), ("rip", 100), ("ripng", 100), ("bgp", 170)];
-
-/// Returns the routing protocols of the main table. perhop does not compute their routes, so a walk stops
-/// where such a route may decide.
-fn processes(context: &Context) -> Vec<RoutingProcess> {
-    let process = |(name, distance): (&str, u8)| {
-        let node = context.tree.at(NodeId::ROOT, &["protocols", name])?;
-        Some(RoutingProcess {
-            line: context.tree.line(node),
-            protocol: RoutingProtocol::Other,
-            vrf: None,
-            distance,
-            identity: None,
-            redistributed: Vec::new(),
-            default_route: None,
-            not_computed: Vec::new(),
-        })
-    };
-    PROTOCOLS.into_iter().filter_map(process).collect()
 }
 
 /// Marks the statements about line cards that change scheduling, ports or the choice of a next hop.

@@ -30,6 +30,7 @@ mod labels;
 mod lower;
 mod read;
 mod recognition;
+mod routing;
 pub mod rules;
 mod set_blocks;
 mod set_lines;

@@ -14,6 +14,7 @@ mod other_statements;
 mod policers;
 mod read;
 mod readings;
+mod routing;
 mod show;
 mod show_counters;
 mod write;

@@ -228,16 +228,17 @@ fn an_unused_port_is_down() {
     }
 }
 
-/// perhop does not compute these routes, so a walk must not follow a default route as if they did not exist.
+/// perhop does not compute the routes of BGP, so a walk must not follow a default route as if they did not
+/// exist.
 #[test]
-fn routing_protocols_are_processes_whose_routes_are_unknown() {
+fn routing_protocols_are_processes() {
     let model = mx("set protocols ospf area 0.0.0.0 interface ge-0/0/0.0\n\
          set protocols lldp interface all\n\
          set protocols bgp group G neighbor 10.0.0.2\n\
          set routing-options static route 0.0.0.0/0 next-hop 10.0.0.2");
     let processes = model.router.forwarding.processes.iter();
     let found: Vec<_> = processes.map(|process| (process.line, process.protocol, process.distance)).collect();
-    assert_eq!(found, [(2, RoutingProtocol::Other, 10), (4, RoutingProtocol::Other, 170)]);
+    assert_eq!(found, [(2, RoutingProtocol::Ospf, 10), (4, RoutingProtocol::Other, 170)]);
 }
 
 #[test]
