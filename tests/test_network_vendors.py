@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from conftest import Command
 
 IOS = """\
@@ -91,3 +93,125 @@ def test_the_network_runs(tmp_path: Path, perhop: Command) -> None:
     ended = perhop("run", folder(tmp_path), "--duration", "2s", "--json", "-q")
     assert ended.code == 0, ended.err
     assert "VOICE" in ended.out and "expedited-forwarding" in ended.out
+
+
+#: Three routers in a ring; the direct link from the first to the last has a high cost.
+RING = {
+    "p1.conf": """\
+set system host-name p1
+set chassis network-services enhanced-ip
+set interfaces ge-0/0/0 unit 0 family inet address 192.0.2.1/30
+set interfaces ge-0/0/1 unit 0 family inet address 192.0.2.5/30
+set interfaces ge-0/0/2 unit 0 family inet address 10.1.0.1/24
+set protocols ospf area 0.0.0.0 interface ge-0/0/0.0 metric 10
+set protocols ospf area 0.0.0.0 interface ge-0/0/1.0 metric 100
+set protocols ospf area 0.0.0.0 interface ge-0/0/2.0 passive
+""",
+    "p2.conf": """\
+set system host-name p2
+set chassis network-services enhanced-ip
+set interfaces ge-0/0/0 unit 0 family inet address 192.0.2.2/30
+set interfaces ge-0/0/1 unit 0 family inet address 192.0.2.9/30
+set protocols ospf area 0 interface all
+""",
+    "r3.cfg": """\
+version 15.4
+hostname r3
+interface GigabitEthernet0/0
+ ip address 192.0.2.6 255.255.255.252
+ ip ospf cost 100
+interface GigabitEthernet0/1
+ ip address 192.0.2.10 255.255.255.252
+interface GigabitEthernet0/2
+ ip address 10.3.0.1 255.255.255.0
+router ospf 1
+ network 0.0.0.0 255.255.255.255 area 0
+end
+""",
+}
+
+
+def path(lab: Path, perhop: Command) -> list[str]:
+    ends = ("--from", "10.1.0.5", "--to", "10.3.0.9", "--packet", "udp dscp ef", "--json")
+    [walk] = perhop("trace", lab, *ends).json()["walks"]
+    [only] = walk["there"]["paths"]
+    return [hop["device"] for hop in only["hops"]]
+
+
+def test_the_shortest_path_of_ospf_leads_through_both_vendors(tmp_path: Path, perhop: Command) -> None:
+    lab = tmp_path / "ring"
+    lab.mkdir()
+    for name, text in RING.items():
+        (lab / name).write_text(text)
+    assert path(lab, perhop) == ["p1", "p2", "r3"]
+    (lab / "p1.conf").write_text(RING["p1.conf"].replace("metric 100", "metric 5"))
+    assert path(lab, perhop) == ["p1", "r3"]
+    # A policy can add routes that perhop does not compute, so a default route is not certain.
+    exported = RING["p1.conf"] + "set protocols ospf export STATIC\n"
+    default = "set routing-options static route 0.0.0.0/0 next-hop 192.0.2.6\n"
+    (lab / "p1.conf").write_text(exported.replace("set protocols ospf area 0.0.0.0", "#") + default)
+    ended = perhop(
+        "trace", lab, "--from", "10.1.0.5", "--to", "10.3.0.9", "--packet", "udp dscp ef", "--json"
+    )
+    assert "may add a better route" in ended.out
+
+
+def test_an_area_of_another_vendor_prevents_neighbors(tmp_path: Path, perhop: Command) -> None:
+    lab = tmp_path / "ring"
+    lab.mkdir()
+    for name, text in RING.items():
+        (lab / name).write_text(text.replace("area 0 interface all", "area 0.0.0.1 interface all"))
+    found = perhop("check", lab).out
+    assert "p2.conf:5: warning[network-neighbors-missing]: p2:ge-0/0/0.0 and p1:ge-0/0/0.0" in found
+    assert "areas 0.0.0.1 and 0.0.0.0" in found
+
+
+NX_OS = """\
+version 9.3(5)
+hostname n1
+feature ospf
+interface Ethernet1/1
+  no switchport
+  ip address 10.1.0.1/24
+  ip router ospf 1 area 0.0.0.0
+interface Ethernet1/3
+  no switchport
+  ip address 192.0.2.1/30
+ip route 0.0.0.0/0 192.0.2.2
+router ospf 1
+"""
+IOS_XR = """\
+!! IOS XR Configuration 7.3.2
+hostname x1
+interface GigabitEthernet0/0/0/1
+ ipv4 address 10.1.0.1 255.255.255.0
+!
+interface GigabitEthernet0/0/0/2
+ ipv4 address 192.0.2.1 255.255.255.252
+!
+router static
+ address-family ipv4 unicast
+  0.0.0.0/0 192.0.2.2
+ !
+!
+router ospf 1
+ area 0
+  interface GigabitEthernet0/0/0/1
+  !
+ !
+!
+end
+"""
+
+
+@pytest.mark.parametrize(("name", "text"), [("n1", NX_OS), ("x1", IOS_XR)])
+def test_a_default_route_is_no_guess_where_the_ports_of_ospf_are_not_read(
+    name: str, text: str, tmp_path: Path, perhop: Command
+) -> None:
+    lab = tmp_path / "lab"
+    lab.mkdir()
+    (lab / f"{name}.cfg").write_text(text)
+    (lab / "r3.cfg").write_text(RING["r3.cfg"].replace("192.0.2.6", "192.0.2.2"))
+    ended = perhop("trace", lab, "--from", "10.1.0.5", "--to", "10.3.0.9", "--packet", "udp dscp ef")
+    assert f"path unknown at {name}: only the default route leads to 10.3.0.9" in ended.out
+    assert "`router ospf 1`, may add a better route" in ended.out

@@ -47,9 +47,13 @@ impl Snapshot<'_> {
         if self.devices[device].device.table().given.is_given(vrf) {
             return None;
         }
-        let processes = &self.router(device).forwarding.processes;
-        processes.iter().find_map(|process| match process.protocol {
+        let router = self.router(device);
+        let parts = || router.ports.iter().flat_map(|port| &port.forwarding.routing);
+        let mut processes = router.forwarding.processes.iter().enumerate();
+        processes.find_map(|(place, process)| match process.protocol {
             RoutingProtocol::Eigrp | RoutingProtocol::Other => Some(process.line),
+            // The front end does not read the ports of a process of IOS XR or NX-OS.
+            _ if parts().all(|part| part.process != place) => Some(process.line),
             _ => process.not_computed.first().copied(),
         })
     }

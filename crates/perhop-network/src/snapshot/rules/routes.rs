@@ -211,8 +211,7 @@ fn check_announced(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
         let own = snapshot.router(device).forwarding.processes.iter();
         for process in own.filter(|process| process.vrf.is_none()) {
             let announces = process.redistributed.iter().any(|origin| origin.value == "static");
-            // The first two words of the line name the protocol.
-            let name = member.line_text(process.line).split(' ').take(2).collect::<Vec<_>>().join(" ");
+            let name = protocol_name(member.line_text(process.line)).to_owned();
             processes.entry(name).or_default().push((device, process.line, announces));
         }
     }
@@ -231,6 +230,13 @@ fn check_announced(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
             found.push(snapshot.finding(*device, &rules::NETWORK_ROUTE_MISSING, *line, (message, effect)));
         }
     }
+}
+
+/// Returns the protocol that a line of a configuration starts: `router ospf 1`, `set protocols ospf area 0`,
+/// `ospf {`.
+fn protocol_name(line: &str) -> &str {
+    let mut words = line.split_whitespace().filter(|word| !matches!(*word, "set" | "protocols" | "router"));
+    words.next().unwrap_or_default()
 }
 
 /// Whether a static route of a device leads to subnets behind another router in a connected subnet or tunnel.
