@@ -28,6 +28,7 @@ mod router;
 mod running;
 mod show;
 mod switch;
+mod threads;
 mod tracing;
 mod writing;
 

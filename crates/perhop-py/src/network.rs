@@ -10,6 +10,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::json;
 
+use crate::threads::in_pool;
 use crate::{inferring, python_json, router};
 
 fn wrong(message: impl std::fmt::Display) -> PyErr {
@@ -34,7 +35,9 @@ impl Network {
     fn new(py: Python<'_>, files: &str, written: &str) -> PyResult<Network> {
         let files: Vec<ConfigurationFile> = serde_json::from_str(files).map_err(wrong)?;
         let written: Written = serde_json::from_str(written).map_err(wrong)?;
-        py.detach(|| Snapshot::read(FRONT_ENDS, &files, written)).map(Network).map_err(router::wrong)
+        py.detach(|| in_pool(|| Snapshot::read(FRONT_ENDS, &files, written)))
+            .map(Network)
+            .map_err(router::wrong)
     }
 
     /// Returns devices, links, sites, files that are left out, and remarks, as JSON.
@@ -57,7 +60,7 @@ impl Network {
     /// Returns the paths of a packet as JSON. Raises a `ValueError` of message and help.
     fn walk(&self, py: Python<'_>, packet: &str) -> PyResult<String> {
         let packet: PacketText = packet.parse().map_err(|message: String| wrong(message))?;
-        let walk = py.detach(|| self.0.walk(&packet.packet)).map_err(router::wrong)?;
+        let walk = py.detach(|| in_pool(|| self.0.walk(&packet.packet))).map_err(router::wrong)?;
         serde_json::to_string(&walk).map_err(wrong)
     }
 
@@ -66,7 +69,7 @@ impl Network {
     /// and the index of the demand.
     fn scenario(&self, py: Python<'_>, request: &str) -> PyResult<String> {
         let request: NetworkRequest = serde_json::from_str(request).map_err(wrong)?;
-        let inferred = py.detach(|| infer_network(FRONT_ENDS, &self.0, &request));
+        let inferred = py.detach(|| in_pool(|| infer_network(FRONT_ENDS, &self.0, &request)));
         let inferred = inferred.map_err(|failure| inferring::raise(py, failure))?;
         serde_json::to_string(&inferred).map_err(wrong)
     }
@@ -90,7 +93,7 @@ impl Network {
 
     /// Returns the findings of the rules that need several devices, as JSON.
     fn findings(&self, py: Python<'_>) -> PyResult<String> {
-        serde_json::to_string(&py.detach(|| self.0.findings())).map_err(wrong)
+        serde_json::to_string(&py.detach(|| in_pool(|| self.0.findings()))).map_err(wrong)
     }
 
     /// Returns the differences between this snapshot and a newer one as JSON: `only`, `devices`, `changes`,
@@ -109,7 +112,8 @@ impl Network {
         let codepoints = codepoints.map_err(wrong)?;
         let names = [names[0].as_str(), names[1].as_str()];
         let both = [&self.0, &newer.0];
-        let found = py.detach(|| perhop_diff::compare_networks(FRONT_ENDS, both, names, &codepoints));
+        let found =
+            py.detach(|| in_pool(|| perhop_diff::compare_networks(FRONT_ENDS, both, names, &codepoints)));
         serde_json::to_string(&found.map_err(router::wrong)?).map_err(wrong)
     }
 
@@ -119,7 +123,7 @@ impl Network {
         let codepoints: Result<Vec<Dscp>, _> =
             codepoints.iter().map(|codepoint| codepoint.parse::<Dscp>()).collect();
         let codepoints = codepoints.map_err(wrong)?;
-        let rows = py.detach(|| self.0.matrix(&codepoints)).map_err(router::wrong)?;
+        let rows = py.detach(|| in_pool(|| self.0.matrix(&codepoints))).map_err(router::wrong)?;
         serde_json::to_string(&rows).map_err(wrong)
     }
 }
