@@ -9,8 +9,8 @@ static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
 
 /// Runs `work` on the threads of this process, and returns its result.
 ///
-/// A fork of a Python process (`multiprocessing`) has none of the threads of its parent. In the global pool of
-/// rayon, it would wait for them forever, so a fork starts threads of its own.
+/// A fork of a Python process (`multiprocessing`) has none of the threads of its parent. In the global pool
+/// of rayon, it would wait for them forever, so a fork starts threads of its own.
 pub(crate) fn in_pool<R: Send>(work: impl FnOnce() -> R + Send) -> R {
     match pool() {
         Some(pool) => pool.install(work),
