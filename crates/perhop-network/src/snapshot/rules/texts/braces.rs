@@ -40,11 +40,13 @@ pub(in super::super) fn inside<'n, 't>(node: &'n Node<'t>, command: &str) -> Vec
     found
 }
 
-/// Whether a group of statements that blocks inherit (`apply-groups`, `apply-group`) contains a word. Blocks
-/// are read without these statements, so a rule about missing statements must not report such blocks.
+/// Whether a group of statements that blocks inherit (`apply-groups`, `apply-group`), or a range of
+/// interfaces, contains a word. Blocks are read without these statements, so a rule about missing statements
+/// must not report such blocks.
 pub(in super::super) fn can_inherit(nodes: &[Node], word: &str) -> bool {
     let groups = nodes.iter().filter(|node| matches!(words(node).first(), Some(&"groups" | &"group")));
-    groups.flat_map(|group| &group.inner).any(|inner| contains(inner, word))
+    let ranges = block(nodes, &["interfaces"]).map_or_else(Vec::new, |own| inside(own, "interface-range"));
+    groups.chain(ranges).flat_map(|node| &node.inner).any(|inner| contains(inner, word))
 }
 
 /// Whether a statement, or a statement in its block, contains a word.

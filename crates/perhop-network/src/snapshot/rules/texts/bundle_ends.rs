@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::super::tree::Node;
 use super::super::{NetworkFinding, Snapshot};
-use super::braces::{block, inside, words};
+use super::braces::{block, can_inherit, inside, words};
 use crate::rules;
 
 /// The commands that contain the bundle of a port with braces.
@@ -119,9 +119,8 @@ fn is_bundle(name: &str) -> bool {
 /// Returns the physical ports of a device with descriptions.
 fn ports<'t>(nodes: &[Node<'t>]) -> Vec<Port<'t>> {
     if let Some(interfaces) = block(nodes, &["interfaces"]) {
-        let shared = || block(nodes, &["groups"]).into_iter().chain(inside(interfaces, "interface-range"));
         // Which ports inherit the bundle or its mode from a group or a range is unknown.
-        let is_shared = shared().any(|node| has_bundle(node) || !inside(node, "lacp").is_empty());
+        let is_shared = ["802.3ad", "lacp"].iter().any(|word| can_inherit(nodes, word));
         return if is_shared { Vec::new() } else { with_braces(interfaces) };
     }
     let mut found = Vec::new();
@@ -167,11 +166,6 @@ fn parse(word: &str) -> Option<Mode> {
         "passive" => Some(Mode::Passive),
         _ => None,
     }
-}
-
-/// Whether a statement inside a block puts ports into a bundle.
-fn has_bundle(node: &Node) -> bool {
-    node.inner.iter().any(|inner| words(inner).contains(&"802.3ad") || has_bundle(inner))
 }
 
 /// Returns the ports with braces, except those that inherit statements or have a redundant parent.

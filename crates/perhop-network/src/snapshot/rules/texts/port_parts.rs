@@ -2,7 +2,7 @@
 
 use super::super::tree::Node;
 use super::super::{NetworkFinding, Snapshot};
-use super::braces::{block, inside, words};
+use super::braces::{block, can_inherit, inside, words};
 use crate::rules;
 
 /// The statements of interfaces whose frames have tags (Junos).
@@ -68,10 +68,7 @@ fn of_lines(node: &Node) -> Vec<(usize, String)> {
 
 /// Whether interfaces inherit tags from a group or from the range that contains them.
 fn has_shared_tags(nodes: &[Node]) -> bool {
-    let ranges = block(nodes, &["interfaces"]).map_or_else(Vec::new, |node| inside(node, "interface-range"));
-    let shared = block(nodes, &["groups"]).into_iter().chain(ranges);
-    let mut shared = shared.flat_map(|node| TAGGING.iter().chain(&TAGS).map(move |name| (node, name)));
-    shared.any(|(node, name)| !inside(node, name).is_empty())
+    TAGGING.iter().chain(&TAGS).any(|name| can_inherit(nodes, name))
 }
 
 /// Returns the incomplete units of an interface with braces (Juniper, "Interfaces User Guide": units have

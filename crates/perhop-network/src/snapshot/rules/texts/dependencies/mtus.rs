@@ -8,7 +8,7 @@ use perhop_qos::ByteSize;
 use super::super::super::peers::Peers;
 use super::super::super::tree::Node;
 use super::super::super::{NetworkFinding, PortId, Snapshot};
-use super::super::braces::{block, inside, words};
+use super::super::braces::{block, can_inherit, words};
 use crate::forwarding::addresses;
 use crate::rules;
 
@@ -125,7 +125,7 @@ fn mtu(snapshot: &Snapshot, nodes: &[Node], id: PortId) -> Option<Mtu> {
         return Some(Mtu { bytes: mtu.as_bytes(), origin: Origin::Default });
     }
     // The MTU of a tunnel without an MTU line depends on the port below.
-    if port.forwarding.tunnel.is_some() || can_inherit(nodes) {
+    if port.forwarding.tunnel.is_some() || can_inherit(nodes, "mtu") {
         return None;
     }
     let own = nodes.iter().find(|node| node.line.0 == port.line);
@@ -142,15 +142,6 @@ fn of_family(nodes: &[Node], name: &str) -> Option<(usize, u64)> {
         ["mtu", bytes] => Some((inner.line.0, bytes.parse().ok()?)),
         _ => None,
     })
-}
-
-/// Whether a configuration group or a range of interfaces sets an MTU, which this reader does not apply
-/// (Junos).
-fn can_inherit(nodes: &[Node]) -> bool {
-    let groups = block(nodes, &["groups"]).map_or_else(Vec::new, |groups| inside(groups, "mtu"));
-    let interfaces = block(nodes, &["interfaces"]);
-    let ranges = interfaces.map_or_else(Vec::new, |own| inside(own, "interface-range"));
-    !groups.is_empty() || ranges.iter().any(|range| !inside(range, "mtu").is_empty())
 }
 
 /// Returns the MTU of a port without an MTU line: the MTU of its switch, or the default. It is `None` if the
@@ -186,8 +177,8 @@ fn of_system(nodes: &[Node], own: Option<&Node>, has_address: bool) -> Option<Mt
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::braces::read;
-    use super::{Mtu, Origin, can_inherit, of_family, of_system};
+    use super::super::super::braces::{can_inherit, read};
+    use super::{Mtu, Origin, of_family, of_system};
 
     fn systems(text: &str) -> [Option<Mtu>; 2] {
         let nodes = read(text);
@@ -216,7 +207,7 @@ mod tests {
                     inet {\n                mtu 1500;\n            }\n        }\n    }\n}";
         assert_eq!(of_family(&read(text), "ge-0/0/0.0"), Some((6, 1500)));
         assert_eq!(of_family(&read(text), "ge-0/0/0.1"), None);
-        assert!(!can_inherit(&read(text)));
-        assert!(can_inherit(&read(&text.replace("ge-0/0/0 {", "interface-range CORE {"))));
+        assert!(!can_inherit(&read(text), "mtu"));
+        assert!(can_inherit(&read(&text.replace("ge-0/0/0 {", "interface-range CORE {")), "mtu"));
     }
 }
