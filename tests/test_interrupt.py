@@ -106,7 +106,8 @@ def _assert_ends_by_signal_in_callback(preparation: str, ending: str) -> None:
         "kept = weakref.ref(module, callback)\n"
         "try:\n"
         "    del module\n"
-        "    time.sleep(60)\n"
+        # Python does not look for signals between the callback and the first sleep.
+        "    for _ in range(400): time.sleep(0.1)\n"
         f"except (KeyboardInterrupt, interrupts.EndedBySignal): {ending}\n"
     )
     for number in (signal.SIGINT, signal.SIGTERM):
