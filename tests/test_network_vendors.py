@@ -215,3 +215,22 @@ def test_a_default_route_is_no_guess_where_the_ports_of_ospf_are_not_read(
     ended = perhop("trace", lab, "--from", "10.1.0.5", "--to", "10.3.0.9", "--packet", "udp dscp ef")
     assert f"path unknown at {name}: only the default route leads to 10.3.0.9" in ended.out
     assert "`router ospf 1`, may add a better route" in ended.out
+
+
+@pytest.mark.parametrize("command", ["ip router isis CORE", "isis enable CORE"])
+def test_ports_of_isis_that_are_not_read_are_not_missing_neighbors(
+    command: str, tmp_path: Path, perhop: Command
+) -> None:
+    lab = tmp_path / "lab"
+    lab.mkdir()
+    text = NX_OS.replace("ip router ospf 1 area 0.0.0.0", command).replace(
+        "router ospf 1", "router isis CORE"
+    )
+    (lab / "n1.cfg").write_text(text.replace("10.1.0.1/24", "192.0.2.5/30"))
+    juniper = RING["p1.conf"].replace("192.0.2.5/30", "192.0.2.6/30").replace("area 0.0.0.0 ", "")
+    juniper = juniper.replace("protocols ospf", "protocols isis").replace(" metric 1", " level 2 metric 1")
+    (lab / "p1.conf").write_text(juniper + "set interfaces ge-0/0/1 unit 0 family iso\n")
+    assert "network-neighbors-missing" not in perhop("check", lab).out
+    without = (lab / "n1.cfg").read_text().replace(f"  {command}\n", "")
+    (lab / "n1.cfg").write_text(without)
+    assert "n1.cfg:4: warning[network-neighbors-missing]" in perhop("check", lab).out

@@ -102,20 +102,24 @@ fn check_neighbors(snapshot: &Snapshot, own: PortId, other: PortId, found: &mut 
     }
 }
 
-/// Whether a line that the front end does not read enables a protocol at a port: a command of NX-OS in the
-/// block of the port, or the name of the port in the block of a process (IOS XR).
+/// Whether a line that the front end does not read enables a protocol at a port: a command of NX-OS or EOS in
+/// the block of the port, or the name of the port in the block of a process (IOS XR).
 fn has_unread_line(snapshot: &Snapshot, id: PortId, protocol: RoutingProtocol) -> bool {
     let device = &snapshot.devices[id.device].device;
-    let port = snapshot.port(id);
-    let command = match protocol {
-        RoutingProtocol::Ospf => Some("ip router ospf"),
-        RoutingProtocol::Eigrp => Some("ip router eigrp"),
-        _ => None,
+    let (router, port) = (snapshot.router(id.device), snapshot.port(id));
+    let is_own = |place: usize| router.forwarding.processes[place].protocol == protocol;
+    // The front end reads this command on IOS, where IS-IS then runs on some ports.
+    let is_read =
+        || router.ports.iter().flat_map(|port| &port.forwarding.routing).any(|part| is_own(part.process));
+    let commands: &[&str] = match protocol {
+        RoutingProtocol::Ospf => &["ip router ospf", "ip ospf area"],
+        RoutingProtocol::Eigrp => &["ip router eigrp"],
+        RoutingProtocol::Isis if !is_read() => &["ip router isis", "isis enable"],
+        RoutingProtocol::Isis | RoutingProtocol::Other => &[],
     };
     let listed = format!("interface {}", port.name);
-    let processes = snapshot.router(id.device).forwarding.processes.iter();
-    let mut processes = processes.filter(|process| process.protocol == protocol);
-    command.is_some_and(|command| device.line_in_block(port.line, command).is_some())
+    let mut processes = router.forwarding.processes.iter().filter(|process| process.protocol == protocol);
+    commands.iter().any(|command| device.line_in_block(port.line, command).is_some())
         || processes.any(|process| device.line_in_block(process.line, &listed).is_some())
 }
 
