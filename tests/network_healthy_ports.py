@@ -184,6 +184,25 @@ interface GigabitEthernet0/0
     }
 
 
+def default_queues() -> Files:
+    """Return a router without a policy whose neighbors are switches with default queues."""
+    switches = {
+        f"n{number}.cfg": f"""!Command: show running-config
+version 9.3(5)
+hostname n{number}
+interface Ethernet1/1
+  no switchport
+  ip address 10.0.0.{4 * number + 2}/30
+interface Ethernet1/2
+  no switchport
+  ip address 10.0.1.{number}/24
+"""
+        for number in (1, 2)
+    }
+    router = _router("r1", "10.0.0.5 255.255.255.252")
+    return {**switches, "r1.cfg": f"{router}interface GigabitEthernet0/1\n ip address 10.1.0.1 255.255.255.0\n"}
+
+
 NETWORKS: dict[str, Files] = {
     "filters of a peer group": borders(),
     "tags of a firewall": firewall(),
@@ -191,4 +210,5 @@ NETWORKS: dict[str, Files] = {
     "switch with VLAN 1": switch(),
     "interfaces without addresses": aggregation(),
     "tunnels of other kinds": tunnels(),
+    "default queues of switches": default_queues(),
 }

@@ -75,6 +75,12 @@ pub(super) fn queueing_policy(port: &Port) -> Option<&Policy> {
     port.intent.output.iter().rev().find(|policy| policy.queues && has_classes(policy))
 }
 
+/// Whether the configuration of a port attaches a policy with a queue per class. The default queues of a
+/// switch are at the line of the port.
+pub(super) fn has_configured_queues(port: &Port) -> bool {
+    port.forwarding.output_line.is_some_and(|line| line != port.line) && queueing_policy(port).is_some()
+}
+
 /// Whether a policy or a nested policy has a class that matches only some of the packets.
 fn has_classes(policy: &Policy) -> bool {
     policy.classes.iter().any(|class| !class.takes_rest || class.children().is_some_and(has_classes))

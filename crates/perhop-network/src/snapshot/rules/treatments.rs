@@ -9,8 +9,8 @@ use perhop_qos::Dscp;
 use super::congestion::never_fills;
 use super::namesakes::Namesakes;
 use super::treatment::{
-    Kind, Matcher, Treatment, Treatments, demand_line, interfaces, leads_out, packet, queueing_policy,
-    reads_labels, shaper,
+    Kind, Matcher, Treatment, Treatments, demand_line, has_configured_queues, interfaces, leads_out, packet,
+    queueing_policy, reads_labels, shaper,
 };
 use super::{NetworkFinding, PortId, Precision, Snapshot, Topic, line_of_output};
 use crate::rules;
@@ -217,14 +217,15 @@ fn check_marking_of(snapshot: &Snapshot, ports: &[PortId], found: &mut Vec<Netwo
 
 /// Reports link ends without queues whose other end has queues, if both ends of other links have queues.
 fn check_ends(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
-    let has_queues = |id: PortId| queueing_policy(snapshot.port(id)).is_some();
+    let has_one_queue = |id: PortId| queueing_policy(snapshot.port(id)).is_none();
+    let has_queues = |id: PortId| has_configured_queues(snapshot.port(id));
     let wires: Vec<[PortId; 2]> = snapshot.wires().collect();
     let both = wires.iter().filter(|[a, b]| has_queues(*a) && has_queues(*b)).count();
-    let one_end = wires.iter().filter(|[a, b]| has_queues(*a) && !has_queues(*b)).count();
+    let one_end = wires.iter().filter(|[a, b]| has_queues(*a) && has_one_queue(*b)).count();
     let with_one_end: Vec<[PortId; 2]> = wires
         .iter()
         .copied()
-        .filter(|[own, other]| !has_queues(*own) && has_queues(*other) && is_compared(snapshot, own.device))
+        .filter(|[own, other]| has_one_queue(*own) && has_queues(*other) && is_compared(snapshot, own.device))
         .collect();
     // Several devices without queues at their end of a link show that this is intended.
     let devices: BTreeSet<usize> = with_one_end.iter().map(|[own, _]| own.device).collect();

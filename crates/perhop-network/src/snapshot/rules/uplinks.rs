@@ -1,8 +1,8 @@
 //! Ports towards a provider without queues per class.
 
-use perhop_device::{LineKind, PortRole};
+use perhop_device::{LineKind, Port, PortRole};
 
-use super::treatment::{leads_out, queueing_policy};
+use super::treatment::{has_configured_queues, leads_out, queueing_policy};
 use super::treatments::line_of_queues;
 use super::{NetworkFinding, PortId, Precision, Snapshot, Topic};
 use crate::rules;
@@ -15,18 +15,17 @@ const NEARLY_ALL: f64 = 0.75;
 
 /// Reports the only port towards a provider that sends all classes through one queue.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
-    let uplinks = uplinks(snapshot);
-    let (with, without): (Vec<PortId>, Vec<PortId>) =
-        uplinks.into_iter().partition(|id| queues(snapshot, *id));
-    let [id] = without.as_slice() else { return };
-    let count = with.len() + 1;
-    if with.len() < LEAST || (with.len() as f64) < NEARLY_ALL * count as f64 {
+    let mut uplinks = uplinks(snapshot);
+    let with = uplinks.extract_if(.., |id| has_port_or_tunnel(snapshot, *id, has_configured_queues)).count();
+    uplinks.retain(|id| !has_port_or_tunnel(snapshot, *id, |port| queueing_policy(port).is_some()));
+    let [id] = uplinks.as_slice() else { return };
+    let count = with + 1;
+    if with < LEAST || (with as f64) < NEARLY_ALL * count as f64 {
         return;
     }
     let message = format!(
-        "{} has one queue for all classes, but {} of {count} ports towards a provider have queues",
+        "{} has one queue for all classes, but {with} of {count} ports towards a provider have queues",
         snapshot.port_name(*id),
-        with.len()
     );
     let effect = "packets of all classes wait in the same queue, or the provider drops them".to_owned();
     let line = line_of_queues(snapshot, *id);
@@ -53,8 +52,8 @@ fn uplinks(snapshot: &Snapshot) -> Vec<PortId> {
     found
 }
 
-/// Whether a port, or a tunnel of its device, has a queue per class.
-fn queues(snapshot: &Snapshot, id: PortId) -> bool {
+/// Whether a port, or a tunnel of its device, meets a `condition`.
+fn has_port_or_tunnel(snapshot: &Snapshot, id: PortId, condition: impl Fn(&Port) -> bool) -> bool {
     let mut tunnels = snapshot.router(id.device).ports.iter().filter(|port| port.forwarding.tunnel.is_some());
-    queueing_policy(snapshot.port(id)).is_some() || tunnels.any(|port| queueing_policy(port).is_some())
+    condition(snapshot.port(id)) || tunnels.any(condition)
 }
