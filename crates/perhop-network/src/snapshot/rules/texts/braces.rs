@@ -20,10 +20,17 @@ pub(in super::super) fn words<'t>(node: &Node<'t>) -> Vec<&'t str> {
     words.filter(|word| !word.is_empty()).collect()
 }
 
+/// Returns the first word of a statement, as [`words`] does.
+pub(in super::super) fn first_word<'t>(node: &Node<'t>) -> Option<&'t str> {
+    let mut words = node.line.1.split_whitespace().map(|word| word.trim_matches(MARKS));
+    words.find(|word| !word.is_empty())
+}
+
 /// Returns the first block at a path. Each element of `path` is the only word of the statement at that depth.
 pub(in super::super) fn block<'n, 't>(nodes: &'n [Node<'t>], path: &[&str]) -> Option<&'n Node<'t>> {
     let (first, rest) = path.split_first()?;
-    let found = nodes.iter().find(|node| words(node) == [*first])?;
+    let is_first = |node: &&Node| first_word(node) == Some(*first) && words(node).len() == 1;
+    let found = nodes.iter().find(is_first)?;
     if rest.is_empty() { Some(found) } else { block(&found.inner, rest) }
 }
 
@@ -31,9 +38,9 @@ pub(in super::super) fn block<'n, 't>(nodes: &'n [Node<'t>], path: &[&str]) -> O
 pub(in super::super) fn inside<'n, 't>(node: &'n Node<'t>, command: &str) -> Vec<&'n Node<'t>> {
     let mut found = Vec::new();
     for inner in &node.inner {
-        match words(inner).first() {
-            Some(first) if *first == command => found.push(inner),
-            Some(&"inactive:") => {}
+        match first_word(inner) {
+            Some(first) if first == command => found.push(inner),
+            Some("inactive:") => {}
             _ => found.extend(inside(inner, command)),
         }
     }
@@ -44,7 +51,7 @@ pub(in super::super) fn inside<'n, 't>(node: &'n Node<'t>, command: &str) -> Vec
 /// interfaces, contains a word. Blocks are read without these statements, so a rule about missing statements
 /// must not report such blocks.
 pub(in super::super) fn can_inherit(nodes: &[Node], word: &str) -> bool {
-    let groups = nodes.iter().filter(|node| matches!(words(node).first(), Some(&"groups" | &"group")));
+    let groups = nodes.iter().filter(|node| matches!(first_word(node), Some("groups" | "group")));
     let ranges = block(nodes, &["interfaces"]).map_or_else(Vec::new, |own| inside(own, "interface-range"));
     groups.chain(ranges).flat_map(|node| &node.inner).any(|inner| contains(inner, word))
 }

@@ -12,13 +12,13 @@ use crate::rules;
 /// `static`: without `resolve`, the next hop must be directly connected).
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     for (device, nodes) in trees.iter().enumerate() {
+        let Some(instances) = block(nodes, &["routing-instances"]) else { continue };
         // The instances then also have the subnets of other instances.
         let shares = ["rib-groups", "instance-import", "auto-export", "interface-routes"];
         if nodes.iter().any(|node| shares.iter().any(|name| !inside(node, name).is_empty())) {
             continue;
         }
-        let instances = block(nodes, &["routing-instances"]).map_or(&[][..], |node| &node.inner);
-        for instance in instances {
+        for instance in &instances.inner {
             let interfaces: Vec<&str> = instance
                 .inner
                 .iter()

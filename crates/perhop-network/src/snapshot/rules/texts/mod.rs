@@ -111,43 +111,85 @@ use parts::Parts;
 use rayon::prelude::*;
 
 use super::tree::{Node, Numbered, tree};
-use super::{NetworkFinding, Snapshot};
+use super::{NetworkFinding, Snapshot, collected};
 
-/// The rules about one subject. They add their findings to the list.
+/// A function that applies the rules about one subject to the statements of all devices, and adds their
+/// findings to the list.
 type Check = fn(&Snapshot, &[Vec<Node>], &mut Vec<NetworkFinding>);
+/// A function for rules that need the classes, policies and lists of the devices.
+type CheckOfParts = fn(&Snapshot, &[Parts], &mut Vec<NetworkFinding>);
+/// A function for rules that need both.
+type CheckOfBoth = fn(&Snapshot, &[Vec<Node>], &[Parts], &mut Vec<NetworkFinding>);
 
-/// The rules that need only the statements.
-const CHECKS: [Check; 37] = [
+const CHECKS: [Check; 75] = [
     access_vlans::check,
     addressless::check,
+    bare_classifiers::check,
+    bare_ports::check,
     block_sessions::check,
     bundle_ends::check,
+    bundle_members::check,
+    bundle_modes::check,
+    clocks::check,
+    code_points::check,
     default_routes::check,
+    denying_lists::check,
+    dependencies::check,
+    detection::check,
     detection_timers::check,
+    dialers::check,
+    directions::check,
     eigrp_parts::check,
+    ends::check,
+    engine_filters::check,
+    fabrics::check,
     features::check,
+    filters::check,
     firewall_policies::check,
     fixed_ports::check,
+    forwarding_classes::check,
     group_parts::check,
+    groups::check,
+    hello_passwords::check,
     idle_filters::check,
     instance_routes::check,
     instances::check,
+    isis::check,
     isis_listed::check,
+    keepalives::check,
     keyring_peers::check,
+    label_ports::check,
     label_protocols::check,
     loopbacks::check,
+    map_order::check,
+    neighbors::check,
     nhrp_servers::check,
     ospf_types::check,
+    path_preferences::check,
     port_pairs::check,
     port_parts::check,
     port_queues::check,
+    ppp_parts::check,
     prefix_effects::check,
+    prefix_filters::check,
+    prefix_sets::check,
+    queuing_shares::check,
+    received_prefixes::check,
+    redistribution::check,
+    reflectors::check,
     rewrite_classes::check,
+    rewrites::check,
+    route_targets::check,
+    scheduler_priorities::check,
     segment_lines::check,
+    serial_groups::check,
+    shares::check,
     split_horizons::check,
+    switch_maps::check,
     switch_off::check,
     tag_numbers::check,
     term_names::check,
+    term_protocols::check,
     timers::check,
     twin_ports::check,
     units::check,
@@ -156,91 +198,47 @@ const CHECKS: [Check; 37] = [
     vrf_routes::check,
     zones::check,
 ];
+const CHECKS_OF_PARTS: [CheckOfParts; 9] = [
+    far_policies::check,
+    mark_names::check,
+    match_kinds::check,
+    port_protocols::check,
+    queues::check,
+    rate_digits::check,
+    services::check,
+    sources::check,
+    unattached::check,
+];
+const CHECKS_OF_BOTH: [CheckOfBoth; 14] = [
+    companions::check,
+    control_planes::check,
+    cos_marks::check,
+    counterparts::check,
+    crossed_names::check,
+    idle_policies::check,
+    inner_policies::check,
+    label_classes::check,
+    packet_bursts::check,
+    port_namesakes::check,
+    remaining_shares::check,
+    shadowed_classes::check,
+    tunnel_parts::check,
+    unit_errors::check,
+];
 
-/// Adds the findings of all rules of this module.
+/// Adds the findings of all rules of this module. The checks run in parallel.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let lines: Vec<Vec<Numbered>> =
         snapshot.devices.iter().map(|member| member.device.numbered_lines().collect()).collect();
     let trees: Vec<Vec<Node>> = lines.par_iter().map(|lines| tree(lines)).collect();
     let devices: Vec<Parts> = trees.par_iter().map(|nodes| Parts::read(nodes)).collect();
-    bare_classifiers::check(snapshot, &trees, found);
-    bare_ports::check(snapshot, &trees, found);
-    bundle_members::check(snapshot, &trees, found);
-    bundle_modes::check(snapshot, &trees, found);
-    companions::check(snapshot, &trees, &devices, found);
-    cos_marks::check(snapshot, &trees, &devices, found);
-    counterparts::check(snapshot, &trees, &devices, found);
-    denying_lists::check(snapshot, &trees, found);
-    dependencies::check(snapshot, &trees, found);
-    detection::check(snapshot, &trees, found);
-    dialers::check(snapshot, &trees, found);
-    directions::check(snapshot, &trees, found);
-    ends::check(snapshot, &trees, found);
-    engine_filters::check(snapshot, &trees, found);
-    far_policies::check(snapshot, &devices, found);
-    filters::check(snapshot, &trees, found);
-    forwarding_classes::check(snapshot, &trees, found);
-    groups::check(snapshot, &trees, found);
-    hello_passwords::check(snapshot, &trees, found);
-    idle_policies::check(snapshot, &trees, &devices, found);
-    inner_policies::check(snapshot, &trees, &devices, found);
-    isis::check(snapshot, &trees, found);
-    label_classes::check(snapshot, &trees, &devices, found);
-    label_ports::check(snapshot, &trees, found);
-    mark_names::check(snapshot, &devices, found);
-    match_kinds::check(snapshot, &devices, found);
-    neighbors::check(snapshot, &trees, found);
-    path_preferences::check(snapshot, &trees, found);
-    port_namesakes::check(snapshot, &trees, &devices, found);
-    ppp_parts::check(snapshot, &trees, found);
-    prefix_filters::check(snapshot, &trees, found);
-    prefix_sets::check(snapshot, &trees, found);
-    queues::check(snapshot, &devices, found);
-    queuing_shares::check(snapshot, &trees, found);
-    rate_digits::check(snapshot, &devices, found);
-    redistribution::check(snapshot, &trees, found);
-    reflectors::check(snapshot, &trees, found);
-    rewrites::check(snapshot, &trees, found);
-    route_targets::check(snapshot, &trees, found);
-    serial_groups::check(snapshot, &trees, found);
-    services::check(snapshot, &devices, found);
-    shadowed_classes::check(snapshot, &trees, &devices, found);
-    shares::check(snapshot, &trees, found);
-    sources::check(snapshot, &devices, found);
-    switch_maps::check(snapshot, &trees, found);
-    tunnel_parts::check(snapshot, &trees, &devices, found);
-    unattached::check(snapshot, &devices, found);
-    unit_errors::check(snapshot, &trees, &devices, found);
-    for check in CHECKS {
-        check(snapshot, &trees, found);
-    }
-    check_classes(snapshot, &trees, &devices, found);
-    check_peers(snapshot, &trees, found);
-    packet_bursts::check(snapshot, &trees, &devices, found);
-}
-
-/// Adds the findings about switches of a fabric, clocks, inputs, and routes of neighbors.
-fn check_peers(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
+    let of_statements =
+        CHECKS.par_iter().flat_map_iter(|check| collected(|found| check(snapshot, &trees, found)));
+    let of_parts =
+        CHECKS_OF_PARTS.par_iter().flat_map_iter(|check| collected(|found| check(snapshot, &devices, found)));
+    let of_both = CHECKS_OF_BOTH
+        .par_iter()
+        .flat_map_iter(|check| collected(|found| check(snapshot, &trees, &devices, found)));
+    found.par_extend(of_both.chain(of_parts).chain(of_statements));
     bare_inputs::check(snapshot, found);
-    clocks::check(snapshot, trees, found);
-    fabrics::check(snapshot, trees, found);
-    keepalives::check(snapshot, trees, found);
-    received_prefixes::check(snapshot, trees, found);
-    term_protocols::check(snapshot, trees, found);
-}
-
-/// Adds the findings about shares, priorities and marks of classes.
-fn check_classes(
-    snapshot: &Snapshot,
-    trees: &[Vec<Node>],
-    devices: &[Parts],
-    found: &mut Vec<NetworkFinding>,
-) {
-    code_points::check(snapshot, trees, found);
-    control_planes::check(snapshot, trees, devices, found);
-    crossed_names::check(snapshot, trees, devices, found);
-    map_order::check(snapshot, trees, found);
-    port_protocols::check(snapshot, devices, found);
-    remaining_shares::check(snapshot, trees, devices, found);
-    scheduler_priorities::check(snapshot, trees, found);
 }

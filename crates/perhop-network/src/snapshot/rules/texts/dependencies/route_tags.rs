@@ -72,6 +72,11 @@ fn read<'t>(nodes: &[Node<'t>]) -> Tags<'t> {
 }
 
 fn add_others<'t>(node: &Node<'t>, found: &mut Tags<'t>) {
+    node.inner.iter().for_each(|inner| add_others(inner, found));
+    // Most lines are entries of lists. They have none of these parts of words.
+    if !["bgp", "-as", "autonomous", "tag"].iter().any(|part| node.line.1.contains(part)) {
+        return;
+    }
     let words = node.words();
     for pair in words.windows(2) {
         if ["bgp", "remote-as", "local-as", "peer-as", "autonomous-system"].contains(&pair[0]) {
@@ -82,7 +87,6 @@ fn add_others<'t>(node: &Node<'t>, found: &mut Tags<'t>) {
     if words.iter().any(|word| word.split(['-', '(']).any(|part| part == "tag")) {
         add_numbers(node, found);
     }
-    node.inner.iter().for_each(|inner| add_others(inner, found));
 }
 
 /// Adds the numbers of a line and of the lines inside its block.
