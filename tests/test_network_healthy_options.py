@@ -7,12 +7,18 @@ from pathlib import Path
 import pytest
 
 import network_healthy_braces
+import network_healthy_designs
 import network_healthy_options
 import network_healthy_ports
 from network_warnings import changed, found
 
 INCOMPLETE = "network-block-incomplete"
-NETWORKS = network_healthy_options.NETWORKS | network_healthy_braces.NETWORKS | network_healthy_ports.NETWORKS
+NETWORKS = (
+    network_healthy_options.NETWORKS
+    | network_healthy_braces.NETWORKS
+    | network_healthy_designs.NETWORKS
+    | network_healthy_ports.NETWORKS
+)
 
 
 @pytest.mark.parametrize("name", NETWORKS)

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use perhop_device::LineKind;
 use perhop_device::intent::Direction;
 
 use super::{NetworkFinding, PortId, Precision, Snapshot, Topic};
@@ -35,6 +36,10 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
         // reported.
         let is_usual = is_usual && attachments.len() - count == 1;
         for attachment in attachments.iter().filter(|own| is_usual && own.place != usual) {
+            // A policy at all ports of a device is intended.
+            if !lacks_policy(snapshot, attachment.id.device, usual) {
+                continue;
+            }
             let message = format!(
                 "{name} applies to {} of {}, but {count} of {} policies with this name apply to {}",
                 words(attachment.place),
@@ -51,6 +56,24 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     }
 }
 
+/// Whether a device has a port at this place without a policy. The member ports of a bundle have the policy of
+/// the bundle.
+fn lacks_policy(snapshot: &Snapshot, device: usize, (is_output, is_inside): Place) -> bool {
+    ports(snapshot).any(|(id, inside)| {
+        let port = snapshot.port(id);
+        let policies = if is_output { &port.intent.output } else { &port.intent.input };
+        let is_own = id.device == device && inside == is_inside;
+        let has_wire = port.kind != Some(LineKind::Virtual) && port.forwarding.below.is_empty();
+        is_own && policies.is_empty() && has_wire
+    })
+}
+
+/// Returns the ports that reach another device and the ports with hosts, and whether each reaches a device.
+fn ports(snapshot: &Snapshot) -> impl Iterator<Item = (PortId, bool)> {
+    let inside = snapshot.inside_ports().map(|(id, _)| (id, !snapshot.is_gateway(id)));
+    inside.chain(snapshot.host_ports().into_iter().map(|id| (id, false)))
+}
+
 fn words((is_output, is_inside): Place) -> &'static str {
     match (is_output, is_inside) {
         (false, false) => "packets from hosts",
@@ -62,10 +85,8 @@ fn words((is_output, is_inside): Place) -> &'static str {
 
 /// Returns the attachments of each policy to ports that reach another device and to ports with hosts.
 fn by_policy<'s>(snapshot: &'s Snapshot) -> BTreeMap<&'s str, Vec<Attachment>> {
-    let inside = snapshot.inside_ports().map(|(id, _)| (id, !snapshot.is_gateway(id)));
-    let hosts = snapshot.host_ports();
     let mut found: BTreeMap<&str, Vec<Attachment>> = BTreeMap::new();
-    for (id, is_inside) in inside.chain(hosts.into_iter().map(|id| (id, false))) {
+    for (id, is_inside) in ports(snapshot) {
         let port = snapshot.port(id);
         for direction in [Direction::Input, Direction::Output] {
             let (policies, line) = match direction {

@@ -163,9 +163,10 @@ fn check_labels(
                 },
                 _ => continue,
             };
-            let mut inner = snapshot.port(id).intent.input.iter().rev();
-            let class = inner.find_map(|policy| treatment(policy, &names, &packet(*dscp)));
-            let Some(class) = class.map(|own| own.class) else { continue };
+            let Some(class) = class_at_input(snapshot, id, *dscp) else { continue };
+            if is_control(*dscp) && is_for_applications(snapshot, id, class) {
+                continue;
+            }
             if class.takes_rest && !named.contains(dscp) && !is_sent(snapshot, id, *dscp, treatments) {
                 continue;
             }
@@ -186,6 +187,26 @@ fn check_labels(
             found.push(finding.about(Topic::Mark, Precision::Effect));
         }
     }
+}
+
+/// Returns the class of a codepoint in the input policy of a port.
+fn class_at_input<'s>(snapshot: &'s Snapshot, id: PortId, dscp: Dscp) -> Option<&'s Class> {
+    let names = interfaces(snapshot.router(id.device));
+    let mut inner = snapshot.port(id).intent.input.iter().rev();
+    inner.find_map(|policy| treatment(policy, &names, &packet(dscp))).map(|own| own.class)
+}
+
+/// Whether an input class is also for codepoints of applications. Such a class often contains the routing
+/// protocols of the customer. The class of the core for these codepoints is for the protocols of the core.
+fn is_for_applications(snapshot: &Snapshot, id: PortId, class: &Class) -> bool {
+    let others = (0..64).filter_map(Dscp::new).filter(|dscp| !is_control(*dscp));
+    let mut classes = others.filter_map(|dscp| class_at_input(snapshot, id, dscp));
+    !class.takes_rest && classes.any(|other| other.id == class.id)
+}
+
+/// Whether a codepoint is for network control (RFC 4594 §3.1: CS6; CS7 is for future use).
+fn is_control(dscp: Dscp) -> bool {
+    dscp.value() >= 48
 }
 
 /// Returns the kind of treatment of packets whose label has the EXP `value`.

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use perhop_qos::Rate;
 
 use super::treatment::{
-    Treatments, class_rate, demand_line, interfaces, packet, police_rate, policer_of_all, queueing_policy,
-    shaper, treatment,
+    Treatment, Treatments, class_rate, demand_line, interfaces, packet, police_rate, policer_of_all,
+    queueing_policy, shaper, treatment,
 };
 use super::{NetworkFinding, PortId, Precision, Snapshot, Topic};
 use crate::rules;
@@ -33,9 +33,20 @@ fn check_guarantees(
     let rates = [snapshot.output_rate(own), snapshot.output_rate(other)];
     let (Some(around), true) = (rates[0], rates[0] == rates[1]) else { return };
     let mut seen = BTreeSet::new();
-    for dscp in treatments.best.keys() {
-        let both = (treatments.at(snapshot, own, *dscp), treatments.at(snapshot, other, *dscp));
-        let (Some(first), Some(second)) = both else { continue };
+    let codepoints = treatments.best.keys();
+    let pairs: Vec<_> = codepoints
+        .filter_map(|dscp| {
+            Some([treatments.at(snapshot, own, *dscp)?, treatments.at(snapshot, other, *dscp)?])
+        })
+        .collect();
+    for [first, second] in &pairs {
+        // If packets of the other class are in several classes here, the rates are for different packets.
+        let is_divided = |[here, there]: &[Treatment; 2]| {
+            there.class.id == second.class.id && here.class.id != first.class.id
+        };
+        if pairs.iter().any(is_divided) {
+            continue;
+        }
         let both = (class_rate(first.class, around), class_rate(second.class, around));
         let (Some(less), Some(more)) = both else { continue };
         let line = demand_line(first.class);

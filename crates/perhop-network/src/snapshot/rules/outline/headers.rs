@@ -57,6 +57,7 @@ const OF_ALL_PORTS: &[&str] = &[
     "mpls ldp router-id",
     "qos",
 ];
+const DEFAULT_ROUTE: &str = "ip route 0.0.0.0 0.0.0.0";
 /// The command for encryption keys and methods, which must be equal at both ends.
 const CRYPTO: &str = "crypto";
 /// A line of an interface, and the beginning of lines that must be equal on all devices with this line.
@@ -167,7 +168,8 @@ fn check_presence(
         let mut lacking = members.iter().filter(|device| !holders.contains(device));
         let (Some(device), None) = (lacking.next(), lacking.next()) else { continue };
         let own = &blocks.devices[*device];
-        let is_elsewhere = own.is_foreign(text.split(' '));
+        let is_elsewhere =
+            own.is_foreign(text.split(' ')) || text == DEFAULT_ROUTE && receives_addresses(blocks, *device);
         let (kind, least) = if is_of_all_ports(text) && uses_commands_like(blocks, *device, text) {
             (DeviationKind::Decisive, OTHER_NAMESAKES)
         } else {
@@ -182,6 +184,15 @@ fn check_presence(
         let message = format!("no line `{text}`, which {} devices with the same task have", holders.len());
         found.push(Deviation { device: *device, line, kind, message });
     }
+}
+
+/// Whether a port of a device receives its address, and with it the default route (Cisco, "Configuring the
+/// Cisco IOS DHCP Client").
+fn receives_addresses(blocks: &Blocks, device: usize) -> bool {
+    let inside = blocks.by_path.values().flatten().filter(|block| block.device == device);
+    inside.flat_map(|block| &block.entries).any(|entry| {
+        matches!(entry.text(), "ip address dhcp" | "ip address negotiated" | "ipv4 address dhcp")
+    })
 }
 
 /// Whether `entry` is the line `text` with other values, and no other device has these values.

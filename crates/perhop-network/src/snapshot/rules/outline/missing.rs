@@ -18,6 +18,11 @@ const MANY: usize = 5;
 const LEAST_ALIKE: usize = 2;
 /// The first word of lines about the tags of a sub-interface.
 const TAG: &str = "encapsulation";
+/// The command that generates the queueing and marking lines of a port.
+const MACRO: &str = "auto qos ";
+/// The beginnings of lines about the neighbors of a port.
+const OF_NEIGHBORS: [&str; 5] =
+    ["bfd ", "ip ospf bfd", "ip ospf network ", "ip router isis ", "isis network "];
 /// The first word of a term of a filter.
 const TERM: &str = "term ";
 /// The minimum number of common lines of two blocks of which each may have one line that the other lacks.
@@ -169,6 +174,9 @@ fn report(block: &Block, shape: &str, peers: &[&Block], devices: &[Defined], fou
     if examples.iter().all(is_foreign) || is_here || is_of_part || own.lacks_policy(example.text()) {
         return;
     }
+    if is_generated(block, example) || is_between_devices(block, peers, example) {
+        return;
+    }
     let instead = block.entries.iter().find(|entry| {
         (first_word(&entry.shape) == first_word(shape) || is_opposite(&entry.shape, shape))
             && !peers.iter().any(|peer| peer.entries.iter().any(|other| other.shape == entry.shape))
@@ -194,6 +202,29 @@ fn report(block: &Block, shape: &str, peers: &[&Block], devices: &[Defined], fou
         ),
     };
     found.push(Deviation { device: block.device, line, kind, message });
+}
+
+/// Whether a missing line is a macro whose generated lines the block has. The macro has no other effect
+/// (Cisco, "Auto QoS": the generated commands are equal to commands that an operator enters).
+fn is_generated(block: &Block, example: &Entry) -> bool {
+    let is_result = |entry: &Entry| {
+        entry.command() == "service-policy" || entry.text().split(' ').any(|word| word == "trust")
+    };
+    example.text().starts_with(MACRO) && block.entries.iter().any(is_result)
+}
+
+/// Whether a missing line is about a neighbor, and the block is a port of hosts: its subnet has room for many
+/// hosts, and the subnets of all peers have room for two devices.
+fn is_between_devices(block: &Block, peers: &[&Block], example: &Entry) -> bool {
+    let is_large = |block: &Block| {
+        let mask = block.entries.iter().find_map(|entry| {
+            entry.text().strip_prefix("ip address ")?.split(' ').nth(1)?.parse::<std::net::Ipv4Addr>().ok()
+        });
+        mask.map(|mask| (!mask.to_bits()).count_ones() > 2)
+    };
+    OF_NEIGHBORS.iter().any(|start| example.text().starts_with(start))
+        && is_large(block) == Some(true)
+        && peers.iter().all(|peer| is_large(peer) == Some(false))
 }
 
 /// Returns the line of a block that corresponds to the peers' line `text`, but lacks a part of this line.

@@ -152,7 +152,7 @@ pub(super) fn is_renamed(device: usize, own: &str, usual: &str, devices: &[Defin
         return true;
     }
     let is_usual = device.uses(usual) > 0;
-    let is_own = device.names.contains(own) && device.uses(own) == 1;
+    let is_own = device.names.contains(own);
     is_usual && is_own && !device.names.contains(usual)
         || own.bytes().all(|byte| byte.is_ascii_digit()) && device.any_has_number(usual, &device.numbers(own))
 }

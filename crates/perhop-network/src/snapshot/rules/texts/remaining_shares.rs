@@ -16,6 +16,9 @@ const LEAST_OTHERS: usize = 3;
 const LEAST_CLASSES: usize = 3;
 /// The class that gets the rest without a share of its own.
 const DEFAULT: &str = "class-default";
+/// The beginning of the names of policies that the device generates (Cisco, "Auto QoS"): their shares are not
+/// a plan of the operator.
+const GENERATED: &str = "AutoQos";
 /// The priority whose queue is served first: its share is not a part of the rest (Juniper).
 const FIRST: &str = "strict-high";
 
@@ -86,6 +89,7 @@ fn line_of_share(plan: &Plan, whole: &[&Plan]) -> Option<usize> {
 /// Returns the policies of a device with shares of the rest.
 fn policies<'t>(device: usize, parts: &Parts<'t>) -> Vec<Plan<'t>> {
     let used = parts.policies.iter().filter(|(name, _)| parts.used.contains(*name));
+    let used = used.filter(|(name, _)| !name.starts_with(GENERATED));
     let plan = |(name, line): (&&'t str, &usize)| {
         let share = |words: &[&str]| match words {
             ["bandwidth", "remaining", "percent", percent, ..] => percent.parse().ok(),

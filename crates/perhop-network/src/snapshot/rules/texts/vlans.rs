@@ -78,11 +78,11 @@ fn check_uplinks(
     found: &mut Vec<NetworkFinding>,
 ) {
     let own = &switches[device];
-    // Whether the device at the other end of a trunk does not use the VLAN.
+    // Whether no device at the other end of a trunk uses the VLAN. A server or an unknown device can be there.
     let is_unused = |name: &str, vlan: u16| {
         let ends = cables.iter().flat_map(|[end, other]| [(end, other), (other, end)]);
         let mut far = ends.filter(|(near, _)| near.device == device && snapshot.port(**near).name == name);
-        far.any(|(_, far)| !switches[far.device].uses(vlan))
+        !far.any(|(_, far)| switches[far.device].uses(vlan))
     };
     let limited: Vec<(&str, &Trunk, &BTreeSet<u16>)> =
         own.trunks.iter().filter_map(|(name, trunk)| Some((*name, trunk, trunk.allowed.as_ref()?))).collect();

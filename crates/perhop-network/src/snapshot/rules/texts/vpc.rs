@@ -48,7 +48,8 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
         trees.iter().enumerate().filter_map(|(device, nodes)| read(device, nodes)).collect();
     for own in &switches {
         let Some(other) = peer(own, &switches) else { continue };
-        let pair = Pair { snapshot, device: own.device, far: other.device };
+        let nodes = [own.device, other.device].map(|device| trees[device].as_slice());
+        let pair = Pair { snapshot, device: own.device, far: other.device, nodes };
         pair.compare("the switch", (own.line, &own.common), (other.line, &other.common), found);
         for far in other.channels.iter().filter(|far| far.vpc.is_some()) {
             match own.channels.iter().find(|near| near.vpc == far.vpc) {
@@ -73,13 +74,15 @@ fn peer<'s, 't>(own: &Switch, switches: &'s [Switch<'t>]) -> Option<&'s Switch<'
 }
 
 /// A switch and its peer.
-struct Pair<'s> {
+struct Pair<'s, 't> {
     snapshot: &'s Snapshot<'s>,
     device: usize,
     far: usize,
+    /// The statements of both switches.
+    nodes: [&'s [Node<'t>]; 2],
 }
 
-impl Pair<'_> {
+impl Pair<'_, '_> {
     fn compare_channels(&self, near: &Channel, far: &Channel, found: &mut Vec<NetworkFinding>) {
         let what = |name: &str| match near.vpc {
             Some(PEER_LINK) => format!("{name} (peer link)"),
@@ -105,6 +108,11 @@ impl Pair<'_> {
             if own.map(|(_, value)| value) == other.map(|(_, value)| value) {
                 continue;
             }
+            if let (Some((_, own)), Some((_, other))) = (own, other)
+                && self.are_equal_policies(own, other)
+            {
+                continue;
+            }
             let value = |setting: Option<&Setting>| {
                 setting.map_or_else(|| "the default".to_owned(), |(_, value)| format!("`{value}`"))
             };
@@ -122,6 +130,13 @@ impl Pair<'_> {
                     .to_owned();
             self.report(line_of(own, line), (message, effect), found);
         }
+    }
+
+    /// Whether the policies `own` of this switch and `other` of its peer have the same lines.
+    fn are_equal_policies(&self, own: &str, other: &str) -> bool {
+        let [own, other] =
+            [(self.nodes[0], own), (self.nodes[1], other)].map(|(nodes, name)| policy(nodes, name));
+        own.is_some() && own == other
     }
 
     /// Reports a port channel that is not in the vPC of the port channel with the same name on the peer: it
@@ -219,6 +234,21 @@ fn read_queues(nodes: &[Node], common: &mut Settings) {
             }
             _ => {}
         }
+    }
+}
+
+/// Returns the lines of a policy with their depth; `None` if the switch does not define it.
+fn policy<'t>(nodes: &[Node<'t>], name: &str) -> Option<Vec<(usize, &'t str)>> {
+    let is_own = |node: &&Node| node.begins_with("policy-map ") && node.words().last() == Some(&name);
+    let mut lines = Vec::new();
+    add_lines(nodes.iter().find(is_own)?, 0, &mut lines);
+    Some(lines)
+}
+
+fn add_lines<'t>(node: &Node<'t>, depth: usize, lines: &mut Vec<(usize, &'t str)>) {
+    for inner in &node.inner {
+        lines.push((depth, inner.line.1.trim()));
+        add_lines(inner, depth + 1, lines);
     }
 }
 

@@ -1,0 +1,110 @@
+"""Healthy networks in which one device has another design or other names than its peers."""
+
+from __future__ import annotations
+
+from network_warnings import Files
+
+
+def _spoke(number: int, name: str, access: str) -> str:
+    """Return a spoke whose list of voice has a `name`, with the lines of its `access` to a provider."""
+    return f"""hostname s{number}
+class-map match-any rtp
+ match access-group name {name}
+class-map match-any bulk
+ match dscp af11
+policy-map OUT
+ class rtp
+  priority percent 20
+ class bulk
+  bandwidth percent 10
+interface GigabitEthernet0/0
+{access}
+ service-policy output OUT
+interface GigabitEthernet0/1
+ ip address 10.{number}.0.1 255.255.255.0
+ip access-list extended {name}
+ permit udp any any range 16384 32767
+"""
+
+
+def lists() -> Files:
+    """Return spokes with the same classes, of which one has other names of lists."""
+    return {
+        f"s{number}.cfg": _spoke(
+            number,
+            "rtp" if number == 4 else "rtp-flows",
+            f" ip address 192.0.2.{4 * number + 1} 255.255.255.252",
+        )
+        for number in range(1, 5)
+    }
+
+
+def dynamic_address() -> Files:
+    """Return spokes with a default route, of which one receives its address and its default route."""
+    route = "ip route 0.0.0.0 0.0.0.0 192.0.2.{}\n"
+    files = {
+        f"s{number}.cfg": _spoke(number, "rtp", f" ip address 192.0.2.{4 * number + 1} 255.255.255.252")
+        + route.format(4 * number + 2)
+        for number in range(1, 5)
+    }
+    return {**files, "s5.cfg": _spoke(5, "rtp", " ip address dhcp")}
+
+
+def virtual_port_channel() -> Files:
+    """Return two switches of a vPC domain whose equal input policies have different names."""
+    return {
+        f"leaf{number}.cfg": f"""!Command: show running-config
+version 9.3(5)
+hostname leaf{number}
+feature vpc
+vlan 10
+class-map type qos match-any VOICE
+  match dscp 46
+policy-map type qos {policy}
+  class VOICE
+    set qos-group 5
+vpc domain 7
+  peer-keepalive destination 192.0.2.{3 - number} source 192.0.2.{number}
+interface port-channel11
+  switchport mode trunk
+  switchport trunk allowed vlan 10
+  vpc 11
+  service-policy type qos input {policy}
+interface port-channel1
+  switchport mode trunk
+  vpc peer-link
+interface mgmt0
+  ip address 192.0.2.{number}/24
+"""
+        for number, policy in ((1, "SRV-EDGE"), (2, "SERVER-IN"))
+    }
+
+
+def generated_shares() -> Files:
+    """Return routers with planned shares, and a switch with the shares of a generated policy."""
+    plan = (("A", 20), ("B", 30), ("C", 50))
+    generated = (("AutoQos-4.0-A", 10), ("AutoQos-4.0-B", 20), ("AutoQos-4.0-C", 45))
+
+    def device(name: str, policy: str, shares: tuple[tuple[str, int], ...]) -> str:
+        classes = "".join(
+            f"class-map match-any {own}\n match dscp af{place + 1}1\n"
+            for place, (own, _) in enumerate(shares)
+        )
+        inside = "".join(f" class {own}\n  bandwidth remaining percent {share}\n" for own, share in shares)
+        rest = " class class-default\n  bandwidth remaining percent 5\n" if policy.startswith("Auto") else ""
+        number = int(name[1:])
+        return (
+            f"hostname {name}\n{classes}policy-map {policy}\n{inside}{rest}interface GigabitEthernet0/0\n"
+            f" ip address 192.0.2.{4 * number + 1} 255.255.255.252\n service-policy output {policy}\n"
+        )
+
+    files = {f"r{number}.cfg": device(f"r{number}", f"PLAN{number}", plan) for number in range(1, 5)}
+    return {**files, "r5.cfg": device("r5", "AutoQos-4.0-Output-Policy", generated)}
+
+
+NETWORKS: dict[str, Files] = {
+    "other names of lists": lists(),
+    "default route by DHCP": dynamic_address(),
+    "equal policies in a vPC domain": virtual_port_channel(),
+    "generated shares": generated_shares(),
+}
