@@ -200,7 +200,10 @@ interface Ethernet1/2
         for number in (1, 2)
     }
     router = _router("r1", "10.0.0.5 255.255.255.252")
-    return {**switches, "r1.cfg": f"{router}interface GigabitEthernet0/1\n ip address 10.1.0.1 255.255.255.0\n"}
+    return {
+        **switches,
+        "r1.cfg": f"{router}interface GigabitEthernet0/1\n ip address 10.1.0.1 255.255.255.0\n",
+    }
 
 
 NETWORKS: dict[str, Files] = {

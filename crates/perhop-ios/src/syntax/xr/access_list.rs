@@ -39,6 +39,11 @@ pub(super) fn sequenced(list: &mut AccessList, reader: &mut Reader) -> Option<Re
     Some(effect.filter(|_| is_whole).map_or(reading, |effect| Ok(Finding::not_modelled(effect))))
 }
 
+/// Whether the word after these words is a port.
+fn is_port(before: &[&str]) -> bool {
+    matches!(before, [.., "eq" | "neq" | "lt" | "gt" | "range"] | [.., "range", _])
+}
+
 /// Returns the words of an entry in the syntax of IOS, and the effect of an action that only IOS XR has.
 ///
 /// Source: Cisco, "IP Addresses and Services Command Reference for Cisco ASR 9000", permit (IPv4).
@@ -56,6 +61,9 @@ fn common_words<'a>(kind: AclKind, words: &[&'a str]) -> (Vec<&'a str>, Option<&
             "set" => return (common, Some("the router also marks packets that match this entry")),
             "police" => return (common, Some("the router also polices packets that match this entry")),
             "net-group" => common.push("object-group"),
+            // Ports that only IOS XR names.
+            "ldp" if is_port(&common) => common.push("646"),
+            "ssh" if is_port(&common) => common.push("22"),
             "icmpv6" if kind == AclKind::Ipv6 => common.push("icmp"),
             other => common.push(other),
         }
