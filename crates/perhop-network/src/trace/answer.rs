@@ -55,9 +55,9 @@ pub struct Path {
 /// A header that a device adds to a packet.
 #[derive(Clone, Debug)]
 pub struct AddedHeader {
-    /// The inner packet at the time when the header is added.
+    /// The packet before the device adds the header.
     pub inner: Packet,
-    /// The packet with the header.
+    /// The packet with the added header.
     pub outer: Packet,
     /// The header by which later stages classify the packet.
     pub classified_by: HeaderName,
@@ -180,11 +180,11 @@ pub enum Stage {
     },
     /// An access list permits or denies the packet.
     AccessList {
-        /// The side.
+        /// The side of the device on which the stage is.
         side: Place,
-        /// The interface.
+        /// The interface at which the stage is.
         interface: String,
-        /// The name of the list.
+        /// The name of the access list.
         list: String,
         /// The decision of the list.
         decision: AccessDecision,
@@ -193,13 +193,13 @@ pub enum Stage {
     },
     /// The packet belongs to a class of an attached policy.
     Class {
-        /// The side.
+        /// The side of the device on which the stage is.
         side: Place,
-        /// The interface.
+        /// The interface at which the stage is.
         interface: String,
-        /// The policy.
+        /// The name of the policy.
         policy: String,
-        /// The class.
+        /// The name of the class.
         class: String,
         /// The line of the class; `None` if the policy has no line for the class.
         line: Option<usize>,
@@ -208,9 +208,9 @@ pub enum Stage {
     },
     /// A conditioner marks, polices or drops the packet.
     Conditioner {
-        /// The side.
+        /// The side of the device on which the stage is.
         side: Place,
-        /// The interface.
+        /// The interface at which the stage is.
         interface: String,
         /// The name of the conditioner.
         name: String,
@@ -274,7 +274,7 @@ pub enum Stage {
     Queue {
         /// The side: output, or the control plane.
         side: Place,
-        /// The interface.
+        /// The interface at which the stage is.
         interface: String,
         /// The name of the queue; `None` if no class matches the packet, or for a single queue without a
         /// name.

@@ -191,7 +191,8 @@ impl<'a> Tracer<'a> {
     }
 }
 
-/// Whether a port has an output policy, a queueing discipline or a rate limit.
+/// Whether a port is an interface that is not shut down and has an output policy, queues or output
+/// conditioners.
 pub(super) fn has_output(port: &Port) -> bool {
     let is_interface = port.forwarding.role == PortRole::Interface && !port.shutdown;
     let is_conditioned = port.conditions_output();

@@ -245,8 +245,8 @@ impl<'a> Tracer<'a> {
         ));
     }
 
-    /// Adds the outer header to packets that a port encrypts. The policy of the port has already classified
-    /// them by this header.
+    /// Adds the outer header to packets that a port encrypts. The packet of the path remains the inner
+    /// packet.
     fn encrypt(&mut self, ways: &mut [Way], port: &Port, encryption: &Encryption) {
         for way in ways.iter_mut().filter(|way| way.end.is_none()) {
             if !encryption.encrypts.matches(&self.interfaces, &way.packet) {
@@ -257,7 +257,8 @@ impl<'a> Tracer<'a> {
                 ClassifiedHeader::Inner(line) => (HeaderName::Inner, Some(line)),
             };
             let outer = encrypted(&way.packet, port, encryption);
-            // The policy of the port has already classified the packets by their outer header.
+            // The path keeps the inner packet, and the output policy marks it. The walk copies the codepoint
+            // to the outer header.
             let inner = HeaderName::Inner;
             way.added_headers.push(AddedHeader { inner: way.packet, outer, classified_by: inner });
             way.stages.push(Stage::Encapsulation {

@@ -75,7 +75,8 @@ impl LeavingLabels {
     }
 }
 
-/// Returns the policy without the conditions that cannot match a packet of which only `visible` can be read.
+/// Returns the policy for a packet of which the device can read only the header `visible`. Conditions on
+/// hidden fields never match.
 pub(super) fn seen(config: &PolicyConfig, visible: VisibleHeader) -> Cow<'_, PolicyConfig> {
     if visible == VisibleHeader::Ip {
         return Cow::Borrowed(config);

@@ -38,7 +38,7 @@ use crate::given::Given;
 pub struct TracedDevice<'a> {
     /// The device.
     pub router: &'a Router,
-    /// The lines of the configuration; empty if the device has no text.
+    /// The lines of the configuration; empty for a device without a configuration text.
     pub lines: &'a [Line],
     /// The lines that perhop does not model.
     pub open_lines: &'a [OpenLine],
@@ -48,7 +48,7 @@ pub struct TracedDevice<'a> {
     pub(crate) given: &'a Given,
 }
 
-/// The options of the caller.
+/// The options of [`trace`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TraceOptions<'a> {
     /// The port on which packets arrive; by default the port that leads to their source.
@@ -148,7 +148,7 @@ struct Tracer<'a> {
     device: TracedDevice<'a>,
     table: Table<'a>,
     options: TraceOptions<'a>,
-    /// The names of interfaces, by the numbers that packets carry.
+    /// The names of the interfaces, by [`InterfaceId`].
     interfaces: Vec<String>,
     assumed: BTreeSet<String>,
     not_looked_at: BTreeSet<String>,

@@ -12,13 +12,13 @@ use perhop_qos::{ByteSize, ConfigError, Packet};
 use super::labels;
 use super::{Cause, End, LineText, Place, QueueClass, Stage, Tracer, Turn, Way, written};
 
-/// Maximum number of paths that are followed: all combinations of three colors at five meters.
+/// Limit on the number of paths: all combinations of three colors at five meters.
 const MOST_PATHS: usize = 243;
 
 /// A function that returns a packet with its outer header; `None` if the packet receives no outer header.
 type OuterHeader<'a> = dyn Fn(&Packet) -> Option<Packet> + 'a;
 
-/// The policy at one side of a port, and the packets that it classifies.
+/// The policy at one side of a port, with its configuration lines.
 pub(super) struct PolicySide<'a> {
     pub(super) place: Place,
     pub(super) port: &'a Port,
@@ -38,7 +38,7 @@ impl<'a> PolicySide<'a> {
         PolicySide { place: Place::Output, port, config, links, attached }
     }
 
-    /// Returns the policers of packets to the device itself, which precede the queue to its processor.
+    /// Returns the policy of the control plane, which conditions packets to the device itself.
     pub(super) fn control_plane(port: &'a Port) -> PolicySide<'a> {
         let (config, links, attached) = (&port.output, &port.links.output, port.input_policy());
         PolicySide { place: Place::ControlPlane, port, config, links, attached }
