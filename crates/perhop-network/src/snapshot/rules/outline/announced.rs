@@ -1,5 +1,5 @@
-//! Subnets that the routing process does not name on one device, although it names them on every other
-//! device.
+//! Host subnets that the routing process of one device does not name, although the processes of all other
+//! devices name all host subnets.
 
 use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
@@ -54,7 +54,7 @@ fn covers(named: &Named, network: Ipv4Addr, mask: u32) -> bool {
     let is_around = |(named_address, wildcard): &(Ipv4Addr, Option<Ipv4Addr>)| {
         let length = 32 - named_address.to_bits().trailing_zeros().min(24);
         let by_address = u32::MAX.checked_shl(32 - length).unwrap_or(0);
-        // A field that begins with a named_address bit is a mask and not a wildcard.
+        // If the first bit of the field is 1, the field is a mask and not a wildcard.
         let written = wildcard.map(Ipv4Addr::to_bits).filter(|written| written.leading_zeros() > 0);
         let wide = written.map_or(by_address, |written| !written);
         named_address.to_bits() & wide == network.to_bits() & wide && wide <= mask

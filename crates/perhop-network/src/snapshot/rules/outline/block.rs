@@ -23,7 +23,7 @@ const ACCESS_LIST: &str = "ip access-list ";
 /// The path of all hardware interfaces, whose names differ between devices with the same task.
 pub(super) const INTERFACE: &str = "interface";
 
-/// The minimum fraction of common names of two devices that are of the same kind.
+/// The minimum fraction of names that two devices of the same kind have in common.
 const ONE_KIND: f64 = 0.6;
 /// The maximum number of lines in a compared block that no other device has. A longer block is a list that is
 /// specific to one site.
@@ -104,7 +104,7 @@ pub(super) struct Defined {
     all_names: Arc<NameUses>,
     /// The names of blocks with braces that are inside other blocks of the device.
     inner_names: BTreeSet<String>,
-    /// The number of devices that define each such name.
+    /// The number of devices that define each name of a nested block.
     all_inner_names: Arc<NameUses>,
     /// The subnets of the device's ports, each with its mask.
     own_subnets: Vec<(u32, u32)>,
@@ -161,8 +161,8 @@ impl Defined {
         self.is_inside(address, u32::BITS)
     }
 
-    /// Whether a prefix is inside a subnet of the device. A prefix that is larger than the subnet is not: it
-    /// also contains subnets of other devices.
+    /// Whether a prefix is inside a subnet of the device. A prefix that is larger than the subnet is not
+    /// inside, because it also contains subnets of other devices.
     fn is_inside(&self, address: Ipv4Addr, length: u32) -> bool {
         self.subnets
             .iter()

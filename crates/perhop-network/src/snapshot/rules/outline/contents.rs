@@ -61,7 +61,8 @@ impl<'t, 'n> Headers<'t, 'n> {
 pub(super) struct Inner {
     /// Whether the line is not compared.
     pub(super) is_left_out: bool,
-    /// Whether such a line opens a block on at least one device, or opens a class. A class may be empty.
+    /// Whether a line with this shape opens a block on at least one device, or the line opens a class. A
+    /// class may be empty.
     pub(super) opens: bool,
     /// The content of the line, or one content for each criterion of the line.
     pub(super) contents: Vec<(Arc<Content>, Option<Ports>)>,

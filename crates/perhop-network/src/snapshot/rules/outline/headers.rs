@@ -1,4 +1,5 @@
-//! Lines outside of blocks and first lines of blocks that only one device of a kind lacks.
+//! Lines outside of blocks that only one device of a kind lacks, and first lines of blocks that differ on
+//! only one device.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -48,7 +49,7 @@ const OF_MANAGEMENT: &[&str] = &[
     "version",
     "vtp",
 ];
-/// Commands outside of blocks that determine the marks, queues and labels of all ports.
+/// The first words of commands that affect all ports of a device. These commands are outside of blocks.
 const OF_ALL_PORTS: &[&str] = &[
     "crypto isakmp key",
     "ip route 0.0.0.0 0.0.0.0",
@@ -60,7 +61,8 @@ const OF_ALL_PORTS: &[&str] = &[
 const DEFAULT_ROUTE: &str = "ip route 0.0.0.0 0.0.0.0";
 /// The command for encryption keys and methods, which must be equal at both ends.
 const CRYPTO: &str = "crypto";
-/// A line of an interface, and the beginning of lines that must be equal on all devices with this line.
+/// The interface line `mpls ip`, and the first word of the lines that all devices with this interface line
+/// must share.
 const OF_LABELS: (&str, &str) = ("mpls ip", "mpls ");
 /// Words after `ip` or `ipv6` in commands about management.
 const OF_IP: &[&str] = &[
@@ -142,7 +144,7 @@ fn check_presence(
     found: &mut Vec<Deviation>,
 ) {
     let key = |entry: &Entry| match entry.shape.as_str() {
-        // Default routes count as equal lines, regardless of their next hops.
+        // Static routes to the same destination count as equal lines, regardless of their next hops.
         shape if shape.starts_with("ip route ") => {
             let to = entry.values.iter().take(2).cloned().collect::<Vec<_>>().join(" ");
             format!("ip route {to}")

@@ -21,7 +21,8 @@ const BEFORE: &[&str] = &[
     "simple-password",
     "wpa-psk",
 ];
-/// Words that can be between such a word and the secret: kinds of encryption, algorithms and directions.
+/// Words that can be between a word of [`BEFORE`] and the secret: kinds of encryption, algorithms and
+/// directions.
 const BETWEEN: &[&str] = &[
     "aes",
     "ascii",
@@ -99,7 +100,8 @@ fn secret_after(words: &[&str], place: usize) -> Option<usize> {
     (!["address", "hostname", "key-chain"].contains(word)).then_some(secret)
 }
 
-/// Whether no secret follows the word `key`: in `key chain NAME`, and in `key NUMBER`, which begins a block.
+/// Whether a secret follows the word `key`. No secret follows in `key chain NAME` and in `key NUMBER`, which
+/// begins a block.
 fn names_no_key(words: &[&str], place: usize) -> bool {
     let rest = &words[place + 1..];
     let is_number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());

@@ -17,8 +17,8 @@ const GROUPS: &[&str] = &["standby", "vrrp"];
 /// First words of lines that attach policies and lists. The ends of a link need not use the same names.
 const ATTACHED: &[&str] = &["ip", "service-policy"];
 
-/// Reclassifies an unusual line from decisive to unusual if the other end of the link has the same line,
-/// because an operator then changed both ends intentionally.
+/// Reclassifies a deviation from decisive to unusual if the other end of the link has the same line, because
+/// an operator then changed both ends intentionally.
 pub(super) fn weaken_agreed(blocks: &Blocks, links: &[Vec<End>], found: &mut [Deviation]) {
     let by_place = interfaces(blocks);
     let mut agreed: BTreeSet<(usize, usize)> = BTreeSet::new();
@@ -112,9 +112,9 @@ fn check_presence(pairs: &[Pair], devices: &[Defined], found: &mut Vec<Deviation
     }
 }
 
-/// Whether a block is the interface of a VLAN on a switch that does not route: it has only the address for
-/// the management of the switch. `ip default-gateway` is the gateway of a device without routing (IOS command
-/// reference).
+/// Whether a block is the interface of a VLAN on a switch that does not route. Such an interface has only the
+/// address for the management of the switch. `ip default-gateway` is the gateway of a device without routing
+/// (IOS command reference).
 fn is_of_management(block: &Block, own: &Defined) -> bool {
     let is_vlan = block.header.values.first().is_some_and(|name| name.starts_with("Vlan"));
     is_vlan && own.top.iter().any(|entry| entry.text().starts_with("ip default-gateway "))

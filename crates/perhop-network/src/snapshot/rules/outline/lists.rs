@@ -2,7 +2,7 @@
 
 use super::super::tree::Node;
 
-/// The words that precede the name of such a list.
+/// The words before the name of a list.
 const LISTS: &[[&str; 2]] = &[["ip", "prefix-list"], ["ipv6", "prefix-list"]];
 /// The number of words up to and including the name.
 const NAMED: usize = 3;

@@ -25,7 +25,7 @@ const OF_NEIGHBORS: [&str; 5] =
     ["bfd ", "ip ospf bfd", "ip ospf network ", "ip router isis ", "isis network "];
 /// The first word of a term of a filter.
 const TERM: &str = "term ";
-/// The minimum number of common lines of two blocks of which each may have one line that the other lacks.
+/// The minimum number of common lines of two blocks if each of them has one line that the other lacks.
 const LARGE: usize = 8;
 
 /// Reports a line that a block lacks, and lines that stop or drop packets and that only this block has. Only

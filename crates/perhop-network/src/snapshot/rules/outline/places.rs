@@ -9,9 +9,9 @@ use super::missing::are_enough;
 use super::values::NUMBER_OF_SYSTEM;
 use super::words::Entry;
 
-/// Reports a value that does not exist on the device of its block, if the value exists on the device in all
-/// other blocks of the group. A value exists if it is an address in a subnet of the device or a name that the
-/// device defines.
+/// Reports a value that does not exist on the device of its block, if the values in all other blocks of the
+/// group exist on their devices. A value exists if it is an address in a subnet of the device or a name that
+/// the device defines.
 pub(super) fn check(group: &[Block], devices: &[Defined], found: &mut Vec<Deviation>) {
     let mut by_place: BTreeMap<(&str, usize), Vec<(&Block, &Entry)>> = BTreeMap::new();
     for block in group {

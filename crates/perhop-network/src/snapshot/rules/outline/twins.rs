@@ -143,7 +143,8 @@ fn are_twins(first: &BTreeSet<&str>, second: &BTreeSet<&str>) -> bool {
     first.intersection(second).count() as f64 >= SHARED * first.union(second).count() as f64
 }
 
-/// Reports a queueing command that only the second block has.
+/// Reports a line that only the second block has, if the line is a queueing command or the only difference
+/// between the blocks.
 fn report_lacking([own, other]: [&Block; 2], entry: &Entry, devices: &[Defined], found: &mut Vec<Deviation>) {
     let is_foreign = devices[own.device].is_foreign(entry.values.iter().map(String::as_str));
     let has =
@@ -189,7 +190,7 @@ fn are_own(blocks: &Blocks, pair: [&Block; 2], entries: [&Entry; 2]) -> bool {
     entries[0].shape == entries[1].shape && differing.all(is_own)
 }
 
-/// Reports lines of the first block that the second has with another value.
+/// Reports lines of the first block that the second block has with another value.
 fn compare([own, other]: [&Block; 2], blocks: &Blocks, found: &mut Vec<Deviation>) {
     let devices = &blocks.devices;
     let texts =

@@ -9,7 +9,7 @@ use super::words::Entry;
 
 /// The word that precedes the AS number of a neighbor.
 pub(super) const NUMBER_OF_SYSTEM: &str = "remote-as";
-/// Processes whose number has a meaning only on its device.
+/// Processes whose number has a meaning only on one device.
 const LOCAL: &[&str] = &["router ospf"];
 /// The first word of lines about the VLANs of a port.
 const SWITCHPORT: &str = "switchport";
@@ -17,7 +17,7 @@ const SWITCHPORT: &str = "switchport";
 const UNIT: &str = "unit";
 /// Commands whose numbers operators choose by experience.
 const OF_BUFFERS: &[&str] = &["queue-limit", "random-detect"];
-/// The minimum factor by which two such numbers must differ to contradict each other.
+/// The minimum factor by which two numbers of these commands must differ to contradict each other.
 const UNEQUAL: u64 = 2;
 
 /// Reports a value that only one block of a form has, if all other blocks have the same value.

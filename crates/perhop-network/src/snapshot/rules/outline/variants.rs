@@ -1,4 +1,4 @@
-//! Values that a second device has at the same place: two groups of devices, each with its own address.
+//! Lines with an address that a port with the same number on another device also has.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use super::form::{Deviation, DeviationKind};
 type Line<'b> = (&'b str, &'b str);
 
 /// Reclassifies a line with an address as unusual if a port with the same number on another device has the
-/// same line. Each customer has its own server, for example.
+/// same line. For example, each customer has its own server.
 pub(super) fn weaken(blocks: &Blocks, found: &mut [Deviation]) {
     let at: BTreeSet<(usize, usize)> = found
         .iter()

@@ -241,14 +241,15 @@ pub(super) fn with_codepoint_names(message: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Returns a codepoint that is written as six bits in its usual form. Returns other words unchanged.
+/// Returns the usual form of a codepoint that is written as six bits. Returns other words unchanged.
 fn bits(word: &str) -> String {
     let is_bits = word.len() == 6 && word.bytes().all(|digit| matches!(digit, b'0' | b'1'));
     let value = is_bits.then(|| u8::from_str_radix(word, 2).ok()).flatten();
     value.and_then(Dscp::new).map_or_else(|| word.to_owned(), |dscp| dscp.to_string())
 }
 
-/// Returns an area in the notation of addresses as a number (RFC 2328 §C.2). Returns other words unchanged.
+/// Returns the number of an area that is written like an address (RFC 2328 §C.2). Returns other words
+/// unchanged.
 fn area(word: &str) -> String {
     word.parse::<Ipv4Addr>().map_or_else(|_| word.to_owned(), |address| address.to_bits().to_string())
 }
