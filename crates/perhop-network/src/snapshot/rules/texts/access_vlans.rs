@@ -14,14 +14,14 @@ const LEAST_OTHERS: usize = 2;
 struct Port<'t> {
     name: &'t str,
     line: usize,
-    /// The letters of its description.
+    /// The letters of the description of the port.
     description: String,
     has_vlan: bool,
     has_voice: bool,
 }
 
-/// Reports the only access port of its description without a VLAN for data, and the only port of a switch
-/// with braces without a VLAN.
+/// Reports the only port without a VLAN for data or for voice among the ports of a switch with the same
+/// description.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     for (device, nodes) in trees.iter().enumerate() {
         let uses_default = nodes.iter().any(is_default_in_use);
@@ -59,7 +59,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     }
 }
 
-/// Whether a switch routes VLAN 1, the VLAN of ports without a line for it.
+/// Whether a block is the interface of VLAN 1 with an address. Ports without a VLAN line belong to VLAN 1.
 fn is_default_in_use(node: &Node) -> bool {
     let name = node.words().concat().to_ascii_lowercase();
     name == "interfacevlan1"

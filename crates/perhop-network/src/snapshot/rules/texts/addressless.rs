@@ -32,8 +32,8 @@ const WITHOUT_ADDRESS: [&str; 19] = [
 /// The minimum number of other interfaces of the same kind with an address.
 const LEAST_OTHERS: usize = 2;
 
-/// Reports the only interface of a VLAN, loopback, tunnel or sub-interface of a device without an address,
-/// and units of Junos with an empty family.
+/// Reports the only VLAN interface, loopback, tunnel or sub-interface of a device without an address, and
+/// units of Junos with an empty family.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let all = trees.iter().flatten().filter_map(interface).filter(|(.., has_address)| !has_address);
     let mut names: BTreeMap<&str, usize> = BTreeMap::new();
@@ -50,7 +50,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
             let mut lacking = interfaces.iter().filter(|(_, has_address)| !has_address);
             if let (Some((node, _)), None) = (lacking.next(), lacking.next())
                 && interfaces.len() > LEAST_OTHERS
-                // The interface of several devices is without an address by intent.
+                // If several devices have an interface of this name without an address, this is intended.
                 && names[node.line.1] == 1
             {
                 let others = interfaces.len() - 1;

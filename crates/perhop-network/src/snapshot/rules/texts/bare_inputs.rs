@@ -26,8 +26,8 @@ fn conditions(policy: &Policy) -> bool {
     })
 }
 
-/// Returns the signs of the purpose of a port: whether it is in a VRF and distributes labels, and its
-/// protocols.
+/// Returns properties that show the task of a port: whether it is in a VRF, whether it distributes labels,
+/// and its routing processes.
 fn role(snapshot: &Snapshot, id: PortId) -> (bool, bool, Vec<usize>) {
     let forwarding = &snapshot.port(id).forwarding;
     let mut processes: Vec<usize> = forwarding.routing.iter().map(|part| part.process).collect();

@@ -1,5 +1,5 @@
-//! BGP sessions with devices whose neighbors are blocks (IOS XR): numbers of autonomous systems, and
-//! neighbors of which only one end knows.
+//! BGP sessions with devices whose neighbors are blocks (IOS XR): wrong AS numbers, and neighbors that only
+//! one end configures.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -17,14 +17,15 @@ struct Process<'t> {
     line: usize,
     number: &'t str,
     has_blocks: bool,
-    /// Whether neighbors may see another number.
+    /// Whether neighbors may see another AS number.
     hides_number: bool,
     neighbors: Vec<Neighbor<'t>>,
     /// The subnets whose addresses may open sessions.
     ranges: Vec<Prefix>,
-    /// Whether it has neighbors without an address, such as the other end of a port.
+    /// Whether the process has neighbors without an address, such as the other end of a port.
     has_unknown: bool,
-    /// The blocks of neighbors without a number, also in their groups.
+    /// The neighbors without an AS number in their block and in their groups, each with the line of the
+    /// block.
     incomplete: Vec<(usize, &'t str)>,
 }
 
@@ -32,13 +33,14 @@ struct Process<'t> {
 struct Neighbor<'t> {
     line: usize,
     address: IpAddr,
-    /// The number of its autonomous system with the line; `None` if a template may have it.
+    /// The AS number of the neighbor and the line with it; `None` if a template may contain the number.
     number: Option<(&'t str, usize)>,
     is_shut: bool,
 }
 
-/// Reports neighbors with another number than the process of their device, and neighbors that do not expect a
-/// session, if at least one of both devices has blocks. Another rule compares all other sessions.
+/// Reports neighbors whose configured AS number is not the number of their process, and neighbors that do not
+/// expect a session, if at least one of the two devices has blocks of neighbors. Another rule compares all
+/// other sessions.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let mut processes: Vec<Option<Process>> = trees.iter().map(|nodes| process(nodes)).collect();
     for (process, nodes) in processes.iter_mut().zip(trees) {
@@ -113,7 +115,7 @@ fn expects(snapshot: &Snapshot, process: &Process, device: usize) -> bool {
     process.has_unknown || own.any(is_expected)
 }
 
-/// Whether two numbers of autonomous systems differ. RFC 5396 has three forms of a number.
+/// Whether two AS numbers differ. RFC 5396 defines three notations.
 fn differ(first: &str, second: &str) -> bool {
     let number = |text: &str| match text.split_once('.') {
         Some((high, low)) => Some((high.parse::<u64>().ok()? << 16) + low.parse::<u64>().ok()?),
@@ -122,7 +124,7 @@ fn differ(first: &str, second: &str) -> bool {
     matches!((number(first), number(second)), (Some(first), Some(second)) if first != second)
 }
 
-/// Reads the BGP process of a device. Several processes are not read.
+/// Reads the BGP process of a device; `None` if the device has several.
 fn process<'t>(nodes: &[Node<'t>]) -> Option<Process<'t>> {
     let mut processes = nodes.iter().filter(|node| node.begins_with("router bgp "));
     if let Some(node) = processes.next() {
@@ -176,8 +178,7 @@ fn of_lines<'t>(node: &Node<'t>) -> Option<Process<'t>> {
     Some(found)
 }
 
-/// Returns the neighbors of IOS XR and NX-OS whose block has no number, and whose groups or templates have
-/// none either.
+/// Returns the neighbors of IOS XR and NX-OS without an AS number in the block, its groups and its templates.
 fn without_number<'t>(process: &Node<'t>, node: &Node<'t>) -> Vec<(usize, &'t str)> {
     let has_number = |part: &Node| part.inner.iter().any(|line| line.begins_with("remote-as "));
     let group_has = |name: &str| {

@@ -1,5 +1,5 @@
-//! Bundles whose ends negotiate with different protocols, and ports with braces outside of the bundle of the
-//! other end.
+//! Bundles whose ends negotiate with different protocols, and ports in no bundle whose other end is in a
+//! bundle, if one of the two configurations has braces (Junos).
 
 use std::collections::BTreeMap;
 
@@ -46,7 +46,8 @@ struct Port<'t> {
     description: Vec<&'t str>,
 }
 
-/// Reports both ends of a cable whose bundles do not come up, and ports with braces in no bundle.
+/// Reports both ends of a cable whose bundles do not come up, and ports in no bundle whose other end is in a
+/// bundle.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let devices: Vec<Vec<Port>> = trees.iter().map(|nodes| ports(nodes)).collect();
     let far: BTreeMap<(usize, usize), (usize, usize)> = devices
@@ -86,7 +87,8 @@ fn abbreviates(word: &str, name: &str) -> bool {
     word == name || (own > 1 && own <= whole && letters && word[own..] == name[whole..])
 }
 
-/// Returns the line and the problem of an end. Another rule reports ports without braces in no bundle.
+/// Returns the line and the problem of an end. Another rule reports ports in no bundle if neither
+/// configuration has braces.
 fn problem(own: Member, far: Member) -> Option<(usize, String)> {
     match (own, far) {
         (Member::In { line, mode, .. }, Member::In { mode: other, .. }) => {
@@ -106,7 +108,7 @@ fn problem(own: Member, far: Member) -> Option<(usize, String)> {
     }
 }
 
-/// Whether a name is that of a bundle, which is in no other bundle.
+/// Whether a name is the name of a bundle. A bundle is not a member of another bundle.
 fn is_bundle(name: &str) -> bool {
     let kinds = ["ae", "reth", "port-channel", "bundle-", "po", "be"];
     kinds.iter().any(|kind| {
@@ -116,10 +118,10 @@ fn is_bundle(name: &str) -> bool {
     })
 }
 
-/// Returns the physical ports of a device with descriptions.
+/// Returns the physical ports of a device that have a description.
 fn ports<'t>(nodes: &[Node<'t>]) -> Vec<Port<'t>> {
     if let Some(interfaces) = block(nodes, &["interfaces"]) {
-        // Which ports inherit the bundle or its mode from a group or a range is unknown.
+        // Any port can inherit the bundle or its mode from a group or a range.
         let is_shared = ["802.3ad", "lacp"].iter().any(|word| can_inherit(nodes, word));
         return if is_shared { Vec::new() } else { with_braces(interfaces) };
     }
@@ -137,8 +139,8 @@ fn ports<'t>(nodes: &[Node<'t>]) -> Vec<Port<'t>> {
     found
 }
 
-/// Returns how a port is in a bundle. `None` if the mode is of another protocol, or the default, or if the
-/// port inherits lines.
+/// Returns the membership of a port in a bundle; `None` if the mode is missing or belongs to another
+/// protocol, or if the port inherits lines.
 fn of_lines(node: &Node) -> Option<Member> {
     let inherits = ["apply-group ", "inherit port-profile ", "source template ", "inherit "];
     if node.inner.iter().any(|inner| inherits.iter().any(|start| inner.begins_with(start))) {

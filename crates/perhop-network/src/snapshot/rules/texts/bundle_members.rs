@@ -7,7 +7,8 @@ use super::super::tree::Node;
 use super::super::{NetworkFinding, PortId, Snapshot};
 use crate::rules;
 
-/// A cable to a bundle of a neighbor: the ports at both ends, and the line and the bundle of the own port.
+/// A cable to a bundle of a neighbor: the ports at both ends, and the bundle of the own port with the line
+/// that assigns it.
 struct Cable<'t> {
     port: PortId,
     far: PortId,

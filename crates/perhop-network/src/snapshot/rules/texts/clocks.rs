@@ -1,4 +1,4 @@
-//! Ends of links that take part in PTP in different domains.
+//! Links whose ends run PTP in different domains.
 
 use super::super::tree::Node;
 use super::super::{NetworkFinding, PortId, Snapshot};
@@ -42,8 +42,8 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     }
 }
 
-/// Returns the domain of a device with PTP (NX-OS), and its line: that of the source without a line for the
-/// domain. `None` for a device whose ports can have their own domains.
+/// Returns the line and the domain of a device with PTP (NX-OS). Without a line for the domain, the line is
+/// that of the source. `None` for a device whose ports can have their own domains.
 fn domain(nodes: &[Node]) -> Option<(usize, u8)> {
     let is_of_port = |node: &Node| {
         node.begins_with("ptp multi-domain") || node.inner.iter().any(|inner| inner.begins_with("ptp domain"))

@@ -53,7 +53,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     }
     for ((part, kind, what), statements) in &all {
         let Some(((device, line, own), usual)) = only_odd(statements) else { continue };
-        // Without the definition of an alias, it may be another name of the same bits.
+        // An alias without a known definition may be another name of the same bits.
         if *part == REWRITES && is_codepoint(kind, own) != is_codepoint(kind, usual) {
             continue;
         }
@@ -142,7 +142,7 @@ fn codepoint(aliases: &BTreeMap<(&str, &str), &str>, kind: &str, word: &str) -> 
     dscp.map_or_else(|| word.to_owned(), |dscp| dscp.to_string())
 }
 
-/// Returns the lines of a device, with default aliases of codepoints in their usual form. Then the same
+/// Returns the lines of a device, with default aliases of codepoints in their usual form, so that the same
 /// codepoint has the same text on all devices.
 pub(in super::super) fn usual_lines<'t>(
     lines: impl Iterator<Item = Numbered<'t>>,

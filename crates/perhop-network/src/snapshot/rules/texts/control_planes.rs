@@ -8,7 +8,8 @@ use crate::rules;
 /// The minimum number of other control planes whose policies limit packets.
 const LEAST_OTHERS: usize = 2;
 
-/// Reports the only policy of a control plane without a policer: a policy for another place is attached.
+/// Reports the only policy at a control plane without a policer. This policy is probably intended for another
+/// place.
 pub(super) fn check(
     snapshot: &Snapshot,
     trees: &[Vec<Node>],

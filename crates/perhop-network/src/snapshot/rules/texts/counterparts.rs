@@ -95,7 +95,7 @@ fn name_of_other(name: &str, direction: usize) -> Option<String> {
 }
 
 /// Returns the policy that all other ports with the policy `attached` have in the other direction, if only
-/// one port has no policy in that direction. Another port has a description of the same kind.
+/// one port has no policy in that direction. Requires that another port has a description of the same kind.
 fn usual_other<'t>(ports: &[Port<'t>], attached: &str, direction: usize) -> Option<&'t str> {
     let mut others: BTreeMap<Option<&str>, usize> = BTreeMap::new();
     for port in ports.iter().filter(|port| port.policies[direction] == Some(attached)) {

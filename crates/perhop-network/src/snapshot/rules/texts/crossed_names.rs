@@ -15,7 +15,8 @@ const ACCESS_LIST: &str = "ip access-list ";
 const LEAST_OTHERS: usize = 3;
 /// The minimum length of a part of a name that is the beginning of a part of the other name.
 const LEAST_LETTERS: usize = 3;
-/// Two exchanged references are one typing error; more are another scheme of names.
+/// Maximum number of references whose names do not fit. Two exchanged references are one typing error; more
+/// are another scheme of names.
 const MOST_ODD: usize = 2;
 
 /// A class, the object that it refers to, and the line.

@@ -98,8 +98,8 @@ fn named_by_port(nodes: &[Node], block: &Node, protocol: RoutingProtocol) -> Opt
     })
 }
 
-/// Whether a port of IOS lacks the timers without which it starts no session (Cisco, "IP Routing: BFD
-/// Configuration Guide"). NX-OS, whose configurations name their features, has default timers.
+/// Whether a port of IOS lacks the timers that a BFD session requires (Cisco, "IP Routing: BFD Configuration
+/// Guide"). NX-OS has default timers; its configurations have `feature` lines.
 fn lacks_timers(nodes: &[Node], block: &Node) -> bool {
     let has_timers = |inner: &Node| inner.begins_with("bfd interval ") || inner.begins_with("bfd template ");
     block.begins_with("interface ")

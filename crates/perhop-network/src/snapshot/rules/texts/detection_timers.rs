@@ -11,8 +11,8 @@ use crate::rules;
 /// The timers of BFD in the block of a port or neighbor of IOS XR.
 const TIMERS: [&str; 2] = ["minimum-interval", "multiplier"];
 
-/// Reports timers and sessions of BFD of which one lacks the other. If no device of the network uses BFD, its
-/// timers are not reported.
+/// Reports BFD timers without a session, and BFD sessions without timers. Timers are not reported if no
+/// device of the network uses BFD.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let uses_blocks = trees.iter().flatten().any(starts_detection);
     let uses_lines = trees.iter().flatten().any(uses_detection);
@@ -92,7 +92,7 @@ fn neighbors(nodes: &[Node]) -> Vec<(usize, IpAddr)> {
     detection.collect()
 }
 
-/// Whether a template of BFD exists, whose use this rule does not follow.
+/// Whether a device has templates for BFD. This rule does not follow the use of templates.
 fn has_template(nodes: &[Node]) -> bool {
     nodes.iter().any(|node| node.begins_with("bfd-template ") || node.begins_with("template peer-"))
 }
@@ -108,8 +108,8 @@ fn is_used(nodes: &[Node], port: &Node, name: &str) -> bool {
     has_group || port.inner.iter().any(at_port) || nodes.iter().any(|node| uses(node, name))
 }
 
-/// Whether a statement, or one of its block, uses BFD at a port: at all ports, at this port, or for neighbors
-/// whose addresses it does not name.
+/// Whether a statement, or a statement in its block, uses BFD at all ports, at the port `name`, or for
+/// neighbors without a named address.
 fn uses(node: &Node, name: &str) -> bool {
     let words = node.words();
     let own = match words.as_slice() {
@@ -118,7 +118,7 @@ fn uses(node: &Node, name: &str) -> bool {
         }
         ["bfd", "interface", port] => *port == name,
         ["ip" | "ipv6", "route", "static", "bfd", rest @ ..] => rest.contains(&name),
-        // The second form is of RIP.
+        // The second form belongs to RIP.
         ["fall-over", "bfd", ..] | ["neighbor", _, "bfd"] => true,
         ["af-interface", port] if *port == name || *port == "default" => {
             node.inner.iter().any(|inner| inner.words() == ["bfd"])
@@ -128,7 +128,7 @@ fn uses(node: &Node, name: &str) -> bool {
     own || (!node.begins_with("interface ") && node.inner.iter().any(|inner| uses(inner, name)))
 }
 
-/// Whether a process or a port of IOS or NX-OS uses BFD, or a neighbor of Junos.
+/// Whether a process or a port of IOS or NX-OS, or a neighbor of Junos, uses BFD.
 fn uses_detection(node: &Node) -> bool {
     let own = node.words();
     let is_use = match own.as_slice() {
@@ -152,7 +152,7 @@ fn is_address(words: &[&str]) -> bool {
     words.first() == Some(&"neighbor") && words[1].parse::<IpAddr>().is_ok()
 }
 
-/// Adds blocks of IOS XR with timers of BFD, but without the line that starts it. A block inherits this line
+/// Adds blocks of IOS XR with timers of BFD, but without the line that starts BFD. A block inherits this line
 /// from the blocks around it.
 fn add_unstarted(node: &Node, inherits: bool, found: &mut Vec<(usize, String)>) {
     let starts = |inner: &Node| inner.begins_with("bfd fast-detect") || inner.begins_with("use ");

@@ -1,4 +1,4 @@
-//! Dialers whose pool has no line, and lines whose pool has no dialer.
+//! Dialers whose pool has no port, and ports whose pool has no dialer.
 
 use std::collections::BTreeMap;
 
@@ -16,8 +16,8 @@ struct Uses<'t> {
     offered: BTreeMap<&'t str, usize>,
 }
 
-/// Reports devices on which dialers use a pool but no line is a member of a pool, or the reverse. Also
-/// reports dialer lists that are used but not defined. If a device has both dialers and lines in pools, the
+/// Reports devices on which dialers use a pool but no port is a member of a pool, or the reverse. Also
+/// reports dialer lists that are used but not defined. If a device has both dialers and ports in pools, the
 /// rule about undefined names compares the numbers of the pools.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     for (device, nodes) in trees.iter().enumerate() {
@@ -61,7 +61,7 @@ fn add<'t>(pools: &mut Uses<'t>, lists: &mut Uses<'t>, node: &Node<'t>) {
         ["dialer-list", number, ..] => _ = lists.offered.insert(number, line),
         _ => {}
     }
-    // A dialer for L2TP needs no line.
+    // A dialer for L2TP needs no port.
     let is_of_tunnel = |inner: &Node| inner.begins_with("dialer") && inner.words() == ["dialer", "vpdn"];
     let is_of_line = !node.inner.iter().any(is_of_tunnel);
     for inner in node.inner.iter().filter(|inner| is_of_line || !inner.line.1.contains("dialer pool ")) {

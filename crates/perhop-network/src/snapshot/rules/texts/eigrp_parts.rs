@@ -1,4 +1,5 @@
-//! Parts that a process of EIGRP lacks, in its named form: of each block, and compared with other devices.
+//! Missing lines in EIGRP processes of the named form: mandatory lines of a block, and lines that similar
+//! ports of other devices have.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,7 +42,7 @@ impl<'n, 't> PortOf<'n, 't> {
     }
 }
 
-/// Reports incomplete blocks, and ports of one link that lack a line of the others.
+/// Reports incomplete blocks, and ports that lack a line of the other ports on their link.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let mut by_port: BTreeMap<(usize, &str), PortOf> = BTreeMap::new();
     for (device, nodes) in trees.iter().enumerate() {
@@ -165,7 +166,7 @@ fn usual<'n, 't>(family: &'n Node<'t>) -> Option<&'n Node<'t>> {
     family.inner.iter().find(|inner| inner.words() == ["af-interface", "default"])
 }
 
-/// Returns the lines of blocks that lack a part without which they have no effect, or not the intended one.
+/// Returns the blocks that lack a mandatory line: the line of the block, and the problem.
 fn incomplete(node: &Node) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     if node.begins_with("router eigrp ") {

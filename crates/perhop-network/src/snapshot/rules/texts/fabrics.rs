@@ -12,11 +12,11 @@ use crate::rules;
 #[derive(Default)]
 struct Switch {
     device: usize,
-    /// The VNIs of its VLANs.
+    /// The VNIs of the VLANs.
     numbers: BTreeSet<String>,
-    /// The way of broadcasts in each VNI, with the line.
+    /// The method that distributes broadcasts of each VNI, with the line.
     floods: BTreeMap<String, (usize, String)>,
-    /// The MAC address of its anycast gateways in lower case without separators, with the line.
+    /// The MAC address of the anycast gateways in lower case without separators, with the line.
     gateway: Option<(usize, String)>,
     /// Whether the switch connects sites, whose groups can differ.
     has_sites: bool,
@@ -40,8 +40,8 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     }
 }
 
-/// Returns the fabric of each device: the first of all switches of NX-OS that cables connect with it.
-/// Routers between fabrics are not part of them.
+/// Returns the fabric of each device: the index of the first among the switches of NX-OS that cables connect.
+/// Routers do not connect fabrics.
 fn fabrics(snapshot: &Snapshot, trees: &[Vec<Node>]) -> Vec<usize> {
     let is_switch = |nodes: &[Node]| {
         nodes.iter().any(|node| node.begins_with("feature ") || node.begins_with("nv overlay"))
@@ -99,7 +99,7 @@ fn report(
 /// A device with a rare value, its line, the value, and an example of the usual value.
 type Odd<'v> = (usize, usize, &'v str, (usize, usize, &'v str));
 
-/// Returns the devices whose value is not the value of most; all devices if no value is.
+/// Returns the devices that do not have the value of most devices; all devices if no value prevails.
 fn odd(values: &[(usize, (usize, String))]) -> Vec<Odd<'_>> {
     let count = |value: &str| values.iter().filter(|(_, (_, own))| own == value).count();
     let is_most = |value: &str| count(value) * 2 > values.len();
@@ -137,7 +137,7 @@ fn read(device: usize, nodes: &[Node]) -> Option<Switch> {
     (!found.numbers.is_empty() || !found.floods.is_empty()).then_some(found)
 }
 
-/// Reads the VNIs of the interface for tunnels. A line for the interface applies to VNIs without their own.
+/// Reads the VNIs of the interface for tunnels. Only VNIs with their own line are read.
 fn read_tunnels(interface: &Node, found: &mut Switch) {
     let flood = |node: &Node| {
         node.inner.iter().find_map(|inner| match *inner.words().as_slice() {

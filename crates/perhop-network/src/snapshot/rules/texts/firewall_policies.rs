@@ -9,7 +9,7 @@ use super::braces::{block, can_inherit, inside, words};
 use crate::forwarding::addresses;
 use crate::rules;
 
-/// The parts of a policy between zones without which the device rejects the configuration.
+/// The mandatory criteria of a policy between zones, and its possible actions, of which one is mandatory.
 const CRITERIA: [&str; 3] = ["source-address", "destination-address", "application"];
 const ACTIONS: [&str; 3] = ["permit", "deny", "reject"];
 
@@ -90,7 +90,8 @@ fn neighbors<'t>(bgp: &Node<'t>) -> Vec<Neighbor<'t>> {
     found
 }
 
-/// Reports a neighbor in the subnet of a port if the port's zone does not accept its packets.
+/// Reports a neighbor in the subnet of a port if the zone of the port does not accept the packets of the
+/// neighbor.
 fn check_neighbor(
     snapshot: &Snapshot,
     device: usize,

@@ -17,7 +17,7 @@ struct Port<'t> {
     speed: Option<(&'t str, usize)>,
     duplex: Option<(&'t str, usize)>,
     is_switched: bool,
-    /// The letters of its description.
+    /// The letters of the description of the port.
     description: String,
 }
 

@@ -7,7 +7,7 @@ use super::super::tree::Node;
 use super::super::{NetworkFinding, PortId, Snapshot};
 use crate::rules;
 
-/// The line of a port; and the line, method and secret of its password.
+/// The line of a port; and the line, method and secret of the password of the port.
 struct PortOf<'t> {
     line: usize,
     password: Option<(usize, &'t str, Option<Secret>)>,

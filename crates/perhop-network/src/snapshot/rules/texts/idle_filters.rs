@@ -1,4 +1,4 @@
-//! Filters of routes that a device does not use, next to a BGP neighbor without a filter.
+//! Filters of routes that a device does not use, although a BGP neighbor of the device has no filter.
 
 use std::collections::BTreeMap;
 
@@ -15,8 +15,8 @@ const DEFINITIONS: [(&str, usize); 4] =
 type Neighbor<'t> = (&'t str, usize, [bool; 2]);
 
 /// Reports the only prefix list or route-map of a device that no line names, if an external BGP neighbor has
-/// a filter in one direction only. The name of the filter has the other direction, or another neighbor has
-/// filters in both directions.
+/// a filter in one direction only. Requires that the name of the filter contains the other direction, or that
+/// a neighbor in the network has filters in both directions.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let filters_both = trees.iter().flatten().flat_map(external).any(|(.., ways)| ways == [true, true]);
     let unused: Vec<Option<(&str, usize)>> = trees.iter().map(|nodes| only_unused(nodes)).collect();
@@ -73,7 +73,7 @@ fn permits(nodes: &[Node], name: &str) -> bool {
     })
 }
 
-/// Whether a line that does not define a filter names it.
+/// Whether a line that does not define a filter names the filter.
 fn names(node: &Node, name: &str) -> bool {
     let words = node.words();
     let defines =

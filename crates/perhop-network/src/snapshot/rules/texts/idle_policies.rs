@@ -1,4 +1,5 @@
-//! Policies that a device does not use, next to a place without a policy where similar policies are used.
+//! Policies that a device does not use, although similar policies are attached at similar blocks, and one
+//! such block has no policy.
 
 use std::collections::BTreeMap;
 
@@ -44,7 +45,7 @@ pub(super) fn check(
 
 /// Returns a place without a policy at which a policy fits: the control plane for the only policy with its
 /// name, otherwise a block of the kind and direction of the policies with a similar name. The block must have
-/// the commands of such a block.
+/// the same commands as a block with such a policy.
 fn candidate<'p, 'n, 't>(name: &str, places: &'p [Place<'n, 't>]) -> Option<&'p Place<'n, 't>> {
     let lower = name.to_ascii_lowercase();
     let control = ["copp", "cpp", "control-plane", "control_plane"].iter().any(|word| lower.contains(word));
@@ -75,7 +76,7 @@ fn are_similar(name: &str, other: &str) -> bool {
         && own.iter().zip(&other).filter(|(letter, other)| letter != other).count() <= 1
 }
 
-/// Returns the commands of a block with the number of each, without policies, descriptions and values.
+/// Returns the number of lines in a block by their first word, without policies, descriptions and `shutdown`.
 fn commands<'t>(node: &Node<'t>) -> BTreeMap<&'t str, usize> {
     let mut found = BTreeMap::new();
     for inner in &node.inner {

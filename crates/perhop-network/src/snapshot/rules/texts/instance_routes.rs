@@ -13,7 +13,7 @@ use crate::rules;
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     for (device, nodes) in trees.iter().enumerate() {
         let Some(instances) = block(nodes, &["routing-instances"]) else { continue };
-        // The instances then also have the subnets of other instances.
+        // With these statements, an instance also has the subnets of other instances.
         let shares = ["rib-groups", "instance-import", "auto-export", "interface-routes"];
         if nodes.iter().any(|node| shares.iter().any(|name| !inside(node, name).is_empty())) {
             continue;

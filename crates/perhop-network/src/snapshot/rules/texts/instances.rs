@@ -55,8 +55,9 @@ fn missing_in_instance(instance: &Node) -> Option<&'static str> {
     (!has("vrf-target") && !has("vrf-import")).then_some("vrf-target")
 }
 
-/// Returns the VRFs of Cisco devices that BGP names, but that have no route distinguisher. Without it, the
-/// address family of the VRF is refused (RFC 4364 §4.2; Cisco, "MPLS Layer 3 VPNs Configuration Guide").
+/// Returns the VRFs of Cisco devices that BGP names, but that have no route distinguisher. Without a route
+/// distinguisher, the device refuses the address family of the VRF (RFC 4364 §4.2; Cisco, "MPLS Layer 3 VPNs
+/// Configuration Guide").
 fn without_distinguisher<'n, 't>(nodes: &'n [Node<'t>]) -> Vec<&'n Node<'t>> {
     let mut of_bgp: BTreeSet<&str> = BTreeSet::new();
     let mut found = Vec::new();

@@ -26,7 +26,7 @@ struct PortOf<'t> {
     metric: Option<(&'t str, usize)>,
 }
 
-/// The processes of a device, which list its ports.
+/// The IS-IS processes of a device that list ports, combined.
 struct Process<'t> {
     line: usize,
     /// Whether a group of statements can complete the settings of ports.

@@ -14,7 +14,8 @@ struct Keepalive<'t> {
     line: usize,
     destination: IpAddr,
     source: Option<IpAddr>,
-    /// The addresses of the switch's interfaces; `None` if it also has addresses that are not in the text.
+    /// The addresses of the switch's interfaces; `None` if the switch also has addresses that are not in the
+    /// text.
     addresses: Option<BTreeSet<IpAddr>>,
 }
 
@@ -46,7 +47,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     }
 }
 
-/// Returns what is wrong with the addresses of keepalives to another switch.
+/// Returns the fault in the addresses of keepalives to another switch.
 fn fault(own: &Keepalive, other: &Keepalive) -> Option<String> {
     if let Some(source) = own.source.filter(|source| own.lacks(*source)) {
         return Some(format!("have the source {source}, which is no address of the switch"));

@@ -1,4 +1,4 @@
-//! Encrypted tunnels for whose other end no keyring has a key.
+//! Encrypted tunnels whose keyring has no key for the other end.
 
 use std::net::IpAddr;
 

@@ -7,8 +7,8 @@ use super::super::{NetworkFinding, Snapshot};
 use super::braces::{block, can_inherit, inside, words};
 use crate::rules;
 
-/// Reports ports that LDP lists and `protocols mpls` does not, and devices without LDP at ports for labels
-/// whose other end has LDP.
+/// Reports ports that LDP lists and `protocols mpls` does not, and devices without LDP that have a port for
+/// labels whose other end runs LDP.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let effect = "labeled packets do not pass: VPNs lose their routes over this link";
     for (device, nodes) in trees.iter().enumerate() {

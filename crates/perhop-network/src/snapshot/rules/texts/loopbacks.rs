@@ -12,7 +12,7 @@ use crate::forwarding::addresses;
 use crate::rules;
 
 /// Reports loopback interfaces whose address other devices name as a BGP neighbor, if the routing protocol
-/// between the devices does not announce them.
+/// between the devices does not announce the address.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let mut named: BTreeMap<IpAddr, (usize, usize)> = BTreeMap::new();
     for (device, nodes) in trees.iter().enumerate() {
@@ -69,7 +69,7 @@ fn process<'n, 't>(nodes: &'n [Node<'t>]) -> Option<&'n Node<'t>> {
     match (of_lines.next(), of_lines.next()) {
         (Some(node), None) => Some(node),
         (None, _) => with_braces(),
-        // Which of several processes announces the address is unknown.
+        // With several processes, the process that announces the address is unknown.
         _ => None,
     }
 }
@@ -84,7 +84,7 @@ fn is_announced(snapshot: &Snapshot, id: PortId, process: &Node) -> bool {
         || has_unread_line(snapshot, id)
 }
 
-/// Whether the block of a port turns on a protocol in words that the front end does not read.
+/// Whether the block of a port turns on a protocol with a command that the front end does not read.
 fn has_unread_line(snapshot: &Snapshot, id: PortId) -> bool {
     let line = snapshot.port(id).line;
     let device = &snapshot.devices[id.device].device;

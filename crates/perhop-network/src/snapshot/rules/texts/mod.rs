@@ -118,7 +118,7 @@ use super::{NetworkFinding, Snapshot, collected};
 type Check = fn(&Snapshot, &[Vec<Node>], &mut Vec<NetworkFinding>);
 /// A function for rules that need the classes, policies and lists of the devices.
 type CheckOfParts = fn(&Snapshot, &[Parts], &mut Vec<NetworkFinding>);
-/// A function for rules that need both.
+/// A function for rules that need the statements, and the classes, policies and lists.
 type CheckOfBoth = fn(&Snapshot, &[Vec<Node>], &[Parts], &mut Vec<NetworkFinding>);
 
 const CHECKS: [Check; 75] = [

@@ -23,7 +23,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
                 Some((end.id, line, servers(node)))
             })
             .collect();
-        // The inner address of a hub is then not known.
+        // With the word `dynamic`, the inner address of a hub is unknown.
         if servers.iter().any(|(.., own)| own.contains("dynamic")) {
             continue;
         }

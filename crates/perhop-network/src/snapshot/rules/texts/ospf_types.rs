@@ -27,7 +27,7 @@ const ETHERNET: [&str; 12] = [
 struct End {
     line: usize,
     is_point_to_point: bool,
-    /// Whether the rule about settings does not read the port.
+    /// Whether the block of the process lists the port. The rule about settings does not read such ports.
     is_listed: bool,
 }
 
@@ -73,8 +73,8 @@ fn end(snapshot: &Snapshot, nodes: &[Node], id: PortId) -> Option<End> {
     Some(end).filter(|end| has_type(end, &port.name))
 }
 
-/// Whether the type of a port is known: it is configured, or the port is of Ethernet. The default of other
-/// ports depends on their encapsulation.
+/// Whether the type of a port is known: it is configured, or the port is an Ethernet port. The default of
+/// other ports depends on their encapsulation.
 fn has_type(end: &End, name: &str) -> bool {
     let is_ethernet = || name.contains("Ethernet") || name.contains("GigE");
     end.is_point_to_point || is_ethernet() || ETHERNET.iter().any(|kind| name.starts_with(kind))
@@ -99,7 +99,8 @@ fn path<'n, 't>(process: &'n Node<'t>, name: &str) -> Option<Vec<&'n Node<'t>>> 
 }
 
 /// Reads the blocks of a port that is not passive. A process or an area of IOS XR has the settings of its
-/// ports (Cisco, "Implementing OSPF": hierarchical inheritance). Junos can inherit them from groups.
+/// ports (Cisco, "Implementing OSPF": hierarchical inheritance). Returns `None` if a configuration of Junos
+/// can inherit settings from groups.
 fn of_block(blocks: &[&Node]) -> Option<End> {
     let (own, outer) = blocks.split_first()?;
     let is_passive =

@@ -79,7 +79,8 @@ fn of_control_plane<'t>(nodes: &[Node<'t>], parts: &Parts<'t>) -> BTreeSet<&'t s
     found
 }
 
-/// Reads a policer of a class (Cisco) whose burst has no unit: bytes.
+/// Reads a policer of a class (Cisco). A burst without a unit is in bytes. A policer with another unit is not
+/// read.
 fn of_class(words: &[&str]) -> Option<(u64, u64)> {
     match words {
         ["police", "cir", rate, "bc", burst, rest @ ..] | ["police", rate, burst, rest @ ..] => {
@@ -108,7 +109,7 @@ fn with_braces(nodes: &[Node]) -> Vec<Policer> {
     policers.collect()
 }
 
-/// Returns the policers in the filters of the loopback interface, which protects the device itself (Juniper,
+/// Returns the policers in the filters of the loopback interface, which protect the device itself (Juniper,
 /// "Routing Policies, Firewall Filters, and Traffic Policers User Guide").
 fn of_loopback<'t>(nodes: &[Node<'t>], firewall: &Node<'t>) -> BTreeSet<&'t str> {
     let Some(loopback) = block(nodes, &["interfaces", "lo0"]) else { return BTreeSet::new() };

@@ -1,5 +1,5 @@
-//! Ports with a policy in only one direction, if all similar ports have policies in both. Similar ports have
-//! similar names and descriptions.
+//! Ports with a policy in only one direction, if all similar ports have policies in both directions. Similar
+//! ports have similar names and descriptions.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ const LEAST_OTHERS: usize = 2;
 struct Port<'t> {
     name: &'t str,
     line: usize,
-    /// The first words of its description.
+    /// The first words of the description of the port.
     description: String,
     input: Option<&'t str>,
     output: Option<&'t str>,

@@ -53,8 +53,8 @@ fn of_lines(node: &Node) -> Vec<(usize, String)> {
             found.push((inner.line.0, "has no `encapsulation`, so no frame belongs to it".to_owned()));
         }
     }
-    // Templates get the other end with each session. Tunnels with several ends, and those of other modes,
-    // learn it.
+    // Templates get the other end with each session. Tunnels with several ends, and tunnels of other modes,
+    // learn the other end.
     let is_tunnel = ["Tunnel", "tunnel-ip"].iter().any(|kind| name.starts_with(kind));
     let is_multipoint = node
         .inner

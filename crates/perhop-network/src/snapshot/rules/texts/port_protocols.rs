@@ -43,8 +43,8 @@ const NAMES: &[(&str, u16)] = &[
     ("telnet", 23),
     ("tftp", 69),
 ];
-/// The minimum number of ports of a range that begins with the first port of RTP, for the range to be that of
-/// RTP. Applications choose single ports and other ranges in the same range.
+/// The minimum size of a range of ports that counts as RTP. The range must begin with the first port of RTP,
+/// because applications choose single ports and other ranges among the ports of RTP.
 const WIDE: u16 = 1000;
 
 /// Reports entries of access lists of classes that have a well-known port of another transport protocol.

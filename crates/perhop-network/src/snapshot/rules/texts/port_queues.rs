@@ -87,7 +87,7 @@ fn covers(pattern: &str, name: &str) -> bool {
     }
 }
 
-/// Returns the units that no interface has, with their lines, of interfaces that exist.
+/// Returns the units that an existing interface lacks, with their lines.
 fn strange_units(interfaces: &Node, service: &Node) -> Vec<(String, usize)> {
     let mut found = Vec::new();
     for node in &service.inner {

@@ -1,5 +1,5 @@
-//! Entries of prefix lists with the opposite action: compared with lists of the same name, and entries that
-//! have no effect.
+//! Entries of prefix lists whose action is opposite to the action in lists of the same name, and entries
+//! without effect.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -21,8 +21,8 @@ struct Entry<'t> {
     text: &'t str,
 }
 
-/// Reports entries whose action all lists with the same name on other devices reverse, and denying entries
-/// after which no entry permits their routes.
+/// Reports an entry whose action is opposite in all lists with the same name on other devices, and denying
+/// entries after which no entry permits their routes.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let mut lists: BTreeMap<&str, BTreeMap<usize, Vec<Entry>>> = BTreeMap::new();
     for (device, nodes) in trees.iter().enumerate() {
@@ -87,7 +87,7 @@ fn entry<'t>(device: usize, node: &Node<'t>) -> Option<(&'t str, Entry<'t>)> {
     Some((name, Entry { device, line: node.line.0, permits, text: rest[at + word.len()..].trim() }))
 }
 
-/// Returns the only entry with its action, and the number of the others.
+/// Returns the only entry with its action, and the number of the other entries.
 fn opposite<'t>(entries: &[Entry<'t>]) -> Option<(Entry<'t>, usize)> {
     [true, false].into_iter().find_map(|permits| {
         let mut own = entries.iter().filter(|entry| entry.permits == permits);

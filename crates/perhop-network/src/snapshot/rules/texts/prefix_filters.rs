@@ -155,7 +155,7 @@ impl<'t> Filters<'_, 't> {
     }
 }
 
-/// Whether a port or a route of a device has a subnet or is inside it.
+/// Whether a port of a device has an address in a subnet, or a device has a route with exactly this prefix.
 pub(super) fn is_known(snapshot: &Snapshot, subnet: Prefix) -> bool {
     (0..snapshot.devices.len()).any(|device| {
         let router = snapshot.router(device);

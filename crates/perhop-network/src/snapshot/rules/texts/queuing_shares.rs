@@ -9,8 +9,8 @@ use crate::rules;
 /// The rate of a port, percent.
 const WHOLE: u64 = 100;
 
-/// Reports policies whose shares of the same kind add up to more than 100 %. The device refuses them (Cisco,
-/// "Nexus 9000 Series NX-OS Quality of Service Configuration Guide").
+/// Reports policies whose shares of the same kind add up to more than 100 %. The device refuses such policies
+/// (Cisco, "Nexus 9000 Series NX-OS Quality of Service Configuration Guide").
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     for (device, nodes) in trees.iter().enumerate() {
         for node in nodes.iter().filter(|node| node.line.1.starts_with("policy-map type queuing ")) {

@@ -7,7 +7,7 @@ use super::super::{NetworkFinding, Snapshot};
 use super::parts::Parts;
 use crate::rules;
 
-/// The factor that one digit makes.
+/// The factor of one decimal digit.
 const DIGIT: u64 = 10;
 
 /// A policer: its device, its line, its rate, and the words after the rate.

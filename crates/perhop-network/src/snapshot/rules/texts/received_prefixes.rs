@@ -63,8 +63,8 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     }
 }
 
-/// Whether a device announces all of its networks to a neighbor, and no other routes. `network` is one of
-/// its networks.
+/// Whether a device announces its network `network` to a neighbor, and cannot announce routes of other
+/// origins.
 fn announces(snapshot: &Snapshot, (owner, nodes): (usize, &[Node]), device: usize, network: Prefix) -> bool {
     let lists = PrefixLists::read(nodes);
     let mut open: Vec<&Node> = nodes.iter().filter(|node| node.begins_with("router bgp ")).collect();

@@ -1,4 +1,4 @@
-//! Shares of the rest that do not add up to 100 %, if those of all other policies do.
+//! Shares of the remaining rate that do not add up to 100 %, although the shares of all other policies do.
 
 use std::collections::BTreeMap;
 
@@ -10,16 +10,16 @@ use crate::rules;
 
 /// The sum of the shares in a complete plan, percent.
 const WHOLE: u64 = 100;
-/// The minimum number of other policies that add up to it.
+/// The minimum number of other policies that add up to this sum.
 const LEAST_OTHERS: usize = 3;
 /// The minimum number of classes with a share. A policy with fewer is not a plan of classes.
 const LEAST_CLASSES: usize = 3;
-/// The class that gets the rest without a share of its own.
+/// The class that gets the remaining rate without a share of its own.
 const DEFAULT: &str = "class-default";
 /// The beginning of the names of policies that the device generates (Cisco, "Auto QoS"): their shares are not
 /// a plan of the operator.
 const GENERATED: &str = "AutoQos";
-/// The priority whose queue is served first: its share is not a part of the rest (Juniper).
+/// The priority whose queue is served first. The share of this queue does not count (Juniper).
 const FIRST: &str = "strict-high";
 
 /// The shares of a policy: the class with its share and line.
@@ -28,7 +28,7 @@ struct Plan<'t> {
     line: usize,
     name: &'t str,
     shares: Vec<(&'t str, u64, usize)>,
-    /// Whether a class without a share gets the part of the rate that no class has.
+    /// Whether a class without a share gets the rate that the shares leave.
     has_rest: bool,
 }
 
@@ -37,15 +37,15 @@ impl Plan<'_> {
         self.shares.iter().map(|(_, share, _)| share).sum()
     }
 
-    /// Whether the shares, with the class that gets the rest, add up to the whole.
+    /// Whether the shares, including the remaining rate of a class without a share, add up to 100 %.
     fn is_complete(&self) -> bool {
         let sum = self.sum();
         sum == WHOLE || self.has_rest && sum < WHOLE
     }
 }
 
-/// Reports the only policy whose shares of the rest (`bandwidth remaining percent`) do not add up to 100 %,
-/// and the only such scheduler map (Junos).
+/// Reports the only policy whose shares of the remaining rate (`bandwidth remaining percent`) do not add up
+/// to 100 %, and the only such scheduler map (Junos).
 pub(super) fn check(
     snapshot: &Snapshot,
     trees: &[Vec<Node>],
@@ -86,7 +86,7 @@ fn line_of_share(plan: &Plan, whole: &[&Plan]) -> Option<usize> {
     whole.iter().find_map(|other| differing(other))
 }
 
-/// Returns the policies of a device with shares of the rest.
+/// Returns the policies of a device with shares of the remaining rate.
 fn policies<'t>(device: usize, parts: &Parts<'t>) -> Vec<Plan<'t>> {
     let used = parts.policies.iter().filter(|(name, _)| parts.used.contains(*name));
     let used = used.filter(|(name, _)| !name.starts_with(GENERATED));

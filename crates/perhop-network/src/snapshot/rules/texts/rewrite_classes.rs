@@ -12,8 +12,8 @@ const LEAST_CLASSES: usize = 3;
 /// The minimum number of other profiles with queues.
 const LEAST_PROFILES: usize = 2;
 
-/// Reports the only class with a queue that a rewrite rule lacks if another device rewrites it, classes of
-/// rewrite rules without a codepoint, and the only profile of a port without queues.
+/// Reports the only class with a queue that a rewrite rule lacks, if the rules of other devices rewrite this
+/// class, classes of rewrite rules without a codepoint, and the only profile of a port without queues.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let services: Vec<Option<&Node>> =
         trees.iter().map(|nodes| block(nodes, &["class-of-service"])).collect();
@@ -74,7 +74,7 @@ fn rewrite_rules<'n, 't>(service: &'n Node<'t>) -> Vec<&'n Node<'t>> {
     rules.iter().filter(|rule| matches!(words(rule).as_slice(), ["dscp" | "exp" | "dscp-ipv6", _])).collect()
 }
 
-/// Whether the other devices rewrite a class with all rules of the kind of a rule.
+/// Whether all rewrite rules of the same kind on other devices contain a class.
 fn is_rewritten<'n, 't: 'n>(services: impl Iterator<Item = &'n Node<'t>>, rule: &Node, class: &str) -> bool {
     let kind = words(rule).first().copied();
     let rules = services.flat_map(rewrite_rules).filter(|other| words(other).first().copied() == kind);

@@ -152,7 +152,8 @@ fn report_bare(snapshot: &Snapshot, device: usize, nodes: &[Node], found: &mut V
 }
 
 /// Returns the routing instances of Junos with the type `vrf` and without route targets, with their lines.
-/// Returns none if the device has groups with routing instances, because the groups can contain the targets.
+/// Returns an empty list if the device has groups with routing instances, because the groups can contain the
+/// targets.
 fn bare_instances<'t>(nodes: &[Node<'t>]) -> Vec<(&'t str, usize)> {
     let Some(instances) = block(nodes, &["routing-instances"]) else { return Vec::new() };
     if block(nodes, &["groups"]).is_some_and(|groups| !inside(groups, "routing-instances").is_empty()) {

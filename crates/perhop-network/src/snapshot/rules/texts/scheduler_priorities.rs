@@ -9,13 +9,14 @@ use crate::rules;
 
 /// The priorities of schedulers, from the lowest. A scheduler without one has the first.
 const LEVELS: [&str; 5] = ["low", "medium-low", "medium-high", "high", "strict-high"];
-/// EF as a codepoint, in bits, and as the traffic class of labels.
+/// EF, as a name and in bits.
 const EXPEDITED: [&str; 2] = ["ef", "101110"];
 const CONTROL: [&str; 8] = ["cs6", "cs7", "nc1", "nc2", "110000", "111000", "110", "111"];
 /// The class that default classifiers assign to network control (Juniper, "Default Forwarding Classes").
 const CONTROL_CLASS: &str = "network-control";
 
-/// A scheduler: the line of its priority or its first line, and the level.
+/// A scheduler: the name, the line of the priority (otherwise the first line), and the index of the priority
+/// in [`LEVELS`].
 type Scheduler<'t> = (&'t str, usize, usize);
 
 /// Reports maps whose class for EF has a lower priority than another class, except those for network control.

@@ -45,7 +45,7 @@ impl Service<'_> {
         }
     }
 
-    /// Whether the ports of this service are a part of the ports of another service of the same host.
+    /// Whether the ports of this service are a subset of the ports of another service of the same host.
     pub(super) fn is_part_of(&self, other: &Service) -> bool {
         let is_same = self.protocol == other.protocol && self.host == other.host;
         let ranges = [range(&self.ports), range(&other.ports)];

@@ -45,7 +45,7 @@ pub(super) fn check(snapshot: &Snapshot, devices: &[Parts], found: &mut Vec<Netw
     check_writing(snapshot, &uses, found);
 }
 
-/// Whether a network is the subnet of a device's port, except a subnet that only links devices.
+/// Whether a network is the subnet of a port of a device.
 fn is_subnet(snapshot: &Snapshot, network: &str) -> bool {
     let network: Option<IpAddr> = network.parse().ok();
     let starts = |own: &InterfaceAddress| own.subnet().map(|subnet| subnet.network()) == network;
@@ -149,7 +149,7 @@ fn check_writing(snapshot: &Snapshot, uses: &Uses, found: &mut Vec<NetworkFindin
                     && differs.is_some_and(|key| !is_known(key))
             });
             let Some((usual, devices)) = usual else { continue };
-            // The device can have several entries instead of one, each with a part of the ports.
+            // The device can have several entries instead of one, each with some of the ports.
             let is_part = |(other, devices): &(&Service, &BTreeMap<usize, usize>)| {
                 devices.contains_key(device) && other.is_part_of(usual)
             };

@@ -1,4 +1,5 @@
-//! Classes with access lists whose packets an earlier class matches by the codepoint that the device writes.
+//! Classes that match packets by access list, although an earlier class matches the codepoint that the device
+//! writes into these packets.
 
 use std::collections::{BTreeMap, BTreeSet};
 

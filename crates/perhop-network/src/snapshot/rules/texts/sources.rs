@@ -1,4 +1,4 @@
-//! Source subnets in the access lists of classes that do not exist in the network.
+//! Source subnets that the access lists of classes name, but that do not exist in the network.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;

@@ -1,4 +1,4 @@
-//! Hubs of tunnels that do not pass on the EIGRP routes of one spoke to the others.
+//! Hubs of tunnels that do not pass on the EIGRP routes of one spoke to the other spokes.
 
 use super::super::tree::Node;
 use super::super::{NetworkFinding, PortId, Snapshot};
@@ -58,8 +58,8 @@ fn passes_on(line: &Node) -> bool {
         .any(|start| text.starts_with(start))
 }
 
-/// Whether a line of a device can give the spokes a default route to the hub: a redistributed one, or that of
-/// EIGRP itself.
+/// Whether a line of a device can give the spokes a default route to the hub: a redistributed route, a
+/// `network` line for 0.0.0.0, or `ip default-network`.
 fn sends_default(node: &Node) -> bool {
     let text = node.line.1.trim();
     let is_source = |line: &Node| {
@@ -73,7 +73,8 @@ fn sends_default(node: &Node) -> bool {
             && (is_inside(node) || node.inner.iter().any(|family| family.inner.iter().any(is_inside))))
 }
 
-/// Whether the process has neighbors at a port with its own block and the block for all ports.
+/// Whether a process has neighbors at a port. The block of the port (`part`) has precedence over the block
+/// for all ports (`usual`).
 fn runs(process: &Node, [part, usual]: [Option<&Node>; 2], name: &str) -> bool {
     let has = |node: &Node, line: &[&str]| node.inner.iter().any(|inner| inner.words() == line);
     if part.or(usual).is_none() {

@@ -121,8 +121,8 @@ fn check_shared_codepoints(
     }
 }
 
-/// Returns such queues: the line of the map of codepoints, the direction and queue, and the codepoints of the
-/// classes of service.
+/// Returns the queues that [`check_shared_codepoints`] reports: the line of the map of codepoints, the
+/// direction and queue, and the codepoints of the classes of service.
 fn without_own_codepoint(maps: &Entries) -> Vec<(usize, String, Vec<String>)> {
     let mut found = Vec::new();
     for direction in ["input", "output"] {

@@ -6,7 +6,7 @@ use crate::rules;
 
 /// The line that enables QoS.
 const ON: &str = "mls qos";
-/// The beginnings of port lines that have no effect without it.
+/// The beginnings of port lines that have no effect without [`ON`].
 const OF_PORTS: &[&str] =
     &["mls qos trust", "mls qos cos", "mls qos vlan-based", "priority-queue out", "srr-queue "];
 

@@ -12,7 +12,8 @@ const LEAST: usize = 4;
 /// The words that precede the number of a VLAN.
 const OF_VLANS: &[&str] = &["dot1Q", "dot1q", "vlan", "vlan-id"];
 
-/// A sub-interface with one tag: the device, the line of the tag, its name, its number and its VLAN.
+/// A sub-interface with one tag: the device, the line of the tag, and the name, the number and the VLAN of
+/// the sub-interface.
 type Part = (usize, usize, String, u32, u32);
 
 /// Reports the only sub-interface of the network whose number differs from its VLAN.

@@ -10,7 +10,8 @@ use super::super::{NetworkFinding, Snapshot};
 use super::braces::{block, inside, words};
 use crate::rules;
 
-/// The protocols whose networks the configuration contains: those of interfaces, static routes, aggregates.
+/// The protocols whose networks the configuration contains: the protocols of interfaces, static routes and
+/// aggregates.
 const DIRECT: &str = "direct";
 const STATIC: &str = "static";
 const AGGREGATE: &str = "aggregate";

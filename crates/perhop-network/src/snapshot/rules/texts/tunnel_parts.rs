@@ -28,7 +28,7 @@ type Interfaces<'t> = BTreeMap<&'t str, Interface<'t>>;
 
 /// Reports tunnels that must share their profile but do not, tunnels that lack the VRF of their source,
 /// tunnels with `qos pre-classify` whose packets classes match by outer addresses, and devices whose replay
-/// window differs from the window of the others.
+/// window differs from the window of the other devices.
 pub(super) fn check(
     snapshot: &Snapshot,
     trees: &[Vec<Node>],
@@ -184,7 +184,7 @@ fn outer_class<'p>(parts: &'p Parts, policy: &'p str, outer: &BTreeSet<&str>) ->
     None
 }
 
-/// Reports the only device with encryption whose replay window differs from the window of the others.
+/// Reports the only device with encryption whose replay window differs from the window of the other devices.
 fn check_windows(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let mut windows: Vec<(usize, Option<&str>, usize)> = Vec::new();
     for (device, nodes) in trees.iter().enumerate() {

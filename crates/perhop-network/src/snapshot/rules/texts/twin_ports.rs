@@ -35,7 +35,7 @@ struct Port<'t> {
     line: usize,
     /// The letters of the port's description, without digits.
     description: String,
-    /// The first word of its description.
+    /// The first word of the description of the port.
     task: &'t str,
     lines: BTreeSet<&'t str>,
     /// The lines about marks and queues, and the letters of all other lines.
@@ -50,7 +50,8 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
             let like = |other: &&Port| other.description == own.description;
             let others =
                 || ports.iter().enumerate().filter(|(other, _)| *other != place).map(|(_, other)| other);
-            // If two ports lack the lines, this is intended.
+            // perhop assumes that a difference is intended if another port with the same description has
+            // exactly the same lines.
             if others().filter(like).any(|other| other.lines == own.lines) {
                 continue;
             }
@@ -77,9 +78,9 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     }
 }
 
-/// Returns the ports whose description begins with the same word and from which a port differs only by the
-/// same missing lines, if no port with this word lacks these lines. Other values, such as addresses, do not
-/// count.
+/// Returns the ports whose description begins with the same word as the description of `own`, if `own` lacks
+/// the same lines of each of them, and no other port with this word lacks these lines. Other values, such as
+/// addresses, do not count.
 fn similar<'p, 't>(own: &Port<'t>, ports: &'p [Port<'t>]) -> Vec<(&'p Port<'t>, Vec<&'t str>)> {
     let others = || ports.iter().filter(|other| other.name != own.name && other.task == own.task);
     let is_of_service = |line: &&str| OF_SERVICE.iter().any(|start| line.starts_with(start));
@@ -130,7 +131,7 @@ fn port<'t>(node: &Node<'t>) -> Option<Port<'t>> {
     let forms = lines.iter().map(|line| form(line)).collect();
     Some(Port { name, line: node.line.0, description, task, lines, forms })
 }
-/// Returns a line about marks and queues, and the letters of another line.
+/// Returns a line about marks and queues unchanged, and only the letters of another line.
 fn form(line: &str) -> String {
     let is_of_service = OF_SERVICE.iter().any(|start| line.starts_with(start));
     line.chars().filter(|letter| is_of_service || letter.is_alphabetic()).collect()

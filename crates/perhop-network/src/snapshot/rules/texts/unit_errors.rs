@@ -24,8 +24,8 @@ const LEAST_BURSTS: usize = 5;
 const SHORT: u64 = 16;
 /// The maximum ratio of a shaper to the circuit behind it without a finding.
 const MOST: f64 = 1.05;
-/// The minimum ratio of a shaper to the circuit behind it. A slower shaper leaves a part of the circuit
-/// unused.
+/// The minimum ratio of a shaper to the circuit behind it. A slower shaper leaves some of the rate of the
+/// circuit unused.
 const FAR_BELOW: f64 = 0.7;
 
 /// A rate of a class, with its device and line.
@@ -103,8 +103,8 @@ fn rate<'t>(words: &[&'t str]) -> Option<(&'t str, u64)> {
     }
 }
 
-/// Returns a rate, b/s, whose unit can be the next word (IOS XR, NX-OS). Percentages and rates of packets are
-/// no such rates.
+/// Returns a rate, b/s, whose unit can be the next word (IOS XR, NX-OS). Returns `None` for percentages and
+/// packet rates.
 fn with_unit(text: &str, rest: &[&str]) -> Option<u64> {
     let factor = match rest.first().copied() {
         Some("percent" | "per-mille" | "per-million" | "pps" | "packets") => return None,
@@ -116,7 +116,7 @@ fn with_unit(text: &str, rest: &[&str]) -> Option<u64> {
     number(text)?.checked_mul(factor)
 }
 
-/// Returns a number with its unit, such as `20m`.
+/// Returns the value of a number with a unit, such as `20m`.
 fn number(text: &str) -> Option<u64> {
     let end = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
     let factor = match text[end..].to_ascii_lowercase().as_str() {

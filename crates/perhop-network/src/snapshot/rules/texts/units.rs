@@ -196,7 +196,7 @@ fn check_parts(snapshot: &Snapshot, trees: &[Vec<Node>], units: &[Unit], found: 
     }
 }
 
-/// A port, the name of one of its parts, and the line.
+/// A port, the name of the classifier, filter or other object in a part of the port, and the line.
 type Named<'u> = (&'u Unit, &'u str, usize);
 
 /// Reports the only port whose classifier, rewrite rule, scheduler map or filter differs from all other ports

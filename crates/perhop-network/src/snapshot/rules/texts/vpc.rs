@@ -140,7 +140,7 @@ impl Pair<'_, '_> {
     }
 
     /// Reports a port channel that is not in the vPC of the port channel with the same name on the peer: it
-    /// is in no vPC, or in one that the peer does not have.
+    /// is in no vPC, or in a vPC that the peer does not have.
     fn check_missing(
         &self,
         own: &Switch,
@@ -208,7 +208,7 @@ fn read<'t>(device: usize, nodes: &[Node<'t>]) -> Option<Switch<'t>> {
     has_link.then_some(Switch { device, domain, line: block.line.0, keepalive, common, channels })
 }
 
-/// Adds the policies that apply to the whole switch, and the content of its network-qos policy.
+/// Adds the policies that apply to the whole switch, and the content of the network-qos policy.
 fn read_queues(nodes: &[Node], common: &mut Settings) {
     let Some(system) = nodes.iter().find(|node| node.line.1.trim() == "system qos") else { return };
     for inner in &system.inner {

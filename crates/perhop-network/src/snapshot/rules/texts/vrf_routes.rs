@@ -11,7 +11,8 @@ use super::super::{NetworkFinding, PortId, Snapshot};
 use crate::forwarding::addresses;
 use crate::rules;
 
-/// Reports both kinds of findings.
+/// Reports static routes of a VRF whose next hop is not reachable, and tunnels without a route to their other
+/// end.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     // In configurations with braces, the sources of the routes of a table are in other lines, which this rule
     // does not read.
@@ -102,7 +103,7 @@ fn check_tunnels(
 }
 
 /// Returns the outer addresses of the other ends of a tunnel: the addresses that the tunnel names, and the
-/// sources of the tunnels that name its source.
+/// sources of the tunnels that name the source of this tunnel.
 fn far_ends(snapshot: &Snapshot, id: PortId, tunnel: &Tunnel) -> BTreeSet<IpAddr> {
     let mut found: BTreeSet<IpAddr> = named(tunnel).collect();
     let own: BTreeSet<IpAddr> = sources(snapshot, id.device, tunnel).collect();

@@ -17,8 +17,8 @@ struct Hop {
     address: IpAddr,
     /// Whether other devices may be between this hop and the previous one.
     is_loose: bool,
-    /// Whether the hop may be any address of the next device. Otherwise it is an address at the link to this
-    /// device.
+    /// Whether the address may be any address of the next device. Otherwise, it must be the address at the
+    /// link to that device.
     names_device: bool,
 }
 
@@ -42,8 +42,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     }
 }
 
-/// Returns the first strict hop that the device before it does not reach by one of its links, and this
-/// device.
+/// Returns the first strict hop that is at no link of the device before it, and the device before it.
 fn wrong_hop<'h>(snapshot: &Snapshot, device: usize, hops: &'h [Hop]) -> Option<(&'h Hop, usize)> {
     let mut current = device;
     for hop in hops {
@@ -71,7 +70,7 @@ fn wrong_hop<'h>(snapshot: &Snapshot, device: usize, hops: &'h [Hop]) -> Option<
     None
 }
 
-/// Whether an address is in the subnet of a link of a device, both ends of which have other addresses.
+/// Whether an address is in the subnet of a link of a device that already has two ends.
 fn has_full_link_to(snapshot: &Snapshot, device: usize, address: IpAddr) -> bool {
     let ports = 0..snapshot.router(device).ports.len();
     ports.map(|port| PortId { device, port }).any(|id| {

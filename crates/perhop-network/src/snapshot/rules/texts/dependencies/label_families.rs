@@ -9,7 +9,7 @@ use crate::rules;
 
 /// Protocols, and the family that a unit needs for each.
 const FAMILIES: [(&str, &str); 4] = [("mpls", "mpls"), ("ldp", "mpls"), ("rsvp", "mpls"), ("isis", "iso")];
-/// Statements by which a port is listed, but does not exchange packets of the protocol.
+/// Statements with which a listed port does not exchange packets of the protocol.
 const SILENT: [&str; 2] = ["passive", "disable"];
 /// The levels of IS-IS.
 const LEVELS: [&str; 2] = ["1", "2"];
@@ -72,8 +72,8 @@ fn lacking<'t>(nodes: &[Node<'t>]) -> Vec<(usize, &'t str, &'static str, &'stati
     found
 }
 
-/// Whether ports or protocols can have lines of configuration groups or of ranges of interfaces, which this
-/// reader does not apply.
+/// Whether ports or protocols can inherit lines from configuration groups or ranges of interfaces. This
+/// reader does not apply such lines.
 pub(in super::super) fn may_inherit(nodes: &[Node]) -> bool {
     let contains = |name: &str, command: &str| {
         block(nodes, &[name]).is_some_and(|node| !inside(node, command).is_empty())

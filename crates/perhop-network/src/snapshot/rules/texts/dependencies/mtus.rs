@@ -1,7 +1,7 @@
 //! Ends of links with different MTUs.
 //!
-//! A port without a line for its MTU can have the MTU of its switch (`system mtu`), and a unit of Junos the
-//! MTU of its family.
+//! A port without a line for its MTU can have the MTU of its switch (`system mtu`), and a unit of Junos can
+//! have the MTU of its family.
 
 use perhop_qos::ByteSize;
 
@@ -144,9 +144,8 @@ fn of_family(nodes: &[Node], name: &str) -> Option<(usize, u64)> {
     })
 }
 
-/// Returns the MTU of a port without an MTU line: the MTU of its switch, or the default. It is `None` if the
-/// switch has an MTU, and perhop does not know whether it applies to the port. `own` is the block of the
-/// port.
+/// Returns the MTU of a port without an MTU line: the MTU of its switch, or the default. `None` if perhop
+/// does not know whether the MTU of the switch applies to the port. `own` is the block of the port.
 fn of_system(nodes: &[Node], own: Option<&Node>, has_address: bool) -> Option<Mtu> {
     let mut system = nodes.iter().filter(|node| node.begins_with("system ")).peekable();
     let lines: Vec<Vec<&str>> = system.by_ref().map(Node::words).collect();

@@ -1,4 +1,4 @@
-//! Static rendezvous points (PIM) that differ between neighbors, and their members.
+//! Static rendezvous points (PIM) that differ between neighbors, and different lists of their members.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -136,7 +136,7 @@ fn read<'t>(nodes: &[Node<'t>]) -> Multicast<'t> {
     found
 }
 
-/// Whether a line of a port limits multicast to one side.
+/// Whether a line of a port makes the port a border of multicast.
 fn is_at_border(line: &Node) -> bool {
     ["ip multicast boundary", "ip pim bsr-border", "ip pim border"]
         .iter()
@@ -161,7 +161,7 @@ fn groups(nodes: &[Node], words: &[&str]) -> Option<String> {
     Some(format!("{entries} {}", options.join(" ")))
 }
 
-/// Returns the entries of a list without their numbers; `None` if there are none.
+/// Returns the entries of a list without their numbers; `None` if the list has no entries.
 fn entries(nodes: &[Node], start: &[&str]) -> Option<String> {
     let is_number = |word: &&str| word.bytes().all(|byte| byte.is_ascii_digit());
     let mut found = Vec::new();

@@ -109,15 +109,14 @@ fn checked(nodes: &[Node], feature: &Feature) -> BTreeSet<u16> {
     found
 }
 
-/// Returns the line of a port that is not trusted. The trust of the members of a bundle is that of the
-/// bundle.
+/// Returns the line of a port that is not trusted. The members of a bundle have the trust of the bundle.
 fn untrusted(nodes: &[Node], name: &str, feature: &Feature) -> Option<usize> {
     let port = nodes.iter().find(|node| node.words() == ["interface", name])?;
     let has = |start: &str| port.inner.iter().any(|inner| inner.begins_with(start));
     (!has(feature.trust) && !has("channel-group ")).then_some(port.line.0)
 }
 
-/// Returns the VLANs whose virtual interface has a line.
+/// Returns the VLANs whose virtual interface is up and has the line `source` of a feature.
 fn gateways(nodes: &[Node], feature: &Feature) -> BTreeSet<u16> {
     let is_source = |node: &&Node| {
         let has = |start: &str| node.inner.iter().any(|inner| inner.begins_with(start));

@@ -1,4 +1,5 @@
-//! Two route reflectors of the same routers, one of which does not have all of them as clients.
+//! Pairs of route reflectors with the same neighbors, if one reflector does not have all of these neighbors
+//! as clients.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -18,7 +19,7 @@ struct Internal {
     /// For each neighbor, the line of its group or its own line.
     lines: BTreeMap<IpAddr, usize>,
     clients: BTreeSet<IpAddr>,
-    /// Whether the device has an identifier for its clients.
+    /// Whether the device configures a cluster ID (RFC 4456 §7), as route reflectors do.
     has_cluster: bool,
 }
 

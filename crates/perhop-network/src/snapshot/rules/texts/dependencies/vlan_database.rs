@@ -1,4 +1,4 @@
-//! Ports in VLANs that their switch does not define, although it defines others.
+//! Ports in VLANs that their switch does not define, although the switch defines other VLANs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ const WITHOUT_LINES: [u16; 5] = [1, 1002, 1003, 1004, 1005];
 /// The minimum number of defined VLANs. A switch that learns its VLANs from a server of VTP defines none.
 const LEAST_DEFINED: usize = 2;
 
-/// A use of a VLAN: its line, and what uses the VLAN.
+/// A use of a VLAN: the line, and the interface that uses the VLAN.
 type Use<'t> = (usize, &'t str);
 
 /// Reports access ports and virtual interfaces whose VLAN the switch does not define.

@@ -1,4 +1,5 @@
-//! EIGRP at both ends of a link. Contains the named form and tunnels, which are not part of the device model.
+//! EIGRP at both ends of a link, read from the text. The device model does not contain the named form and
+//! tunnels.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -32,7 +33,7 @@ pub(super) struct Process {
     pub(super) vrf: Option<String>,
     /// The networks, each as an address and the bits that must match.
     pub(super) networks: Vec<(u32, u32)>,
-    /// Whether it announces routes of other origins.
+    /// Whether the process announces routes of other origins.
     pub(super) redistributes: bool,
     pub(super) usual: Interface,
     pub(super) interfaces: BTreeMap<String, Interface>,

@@ -57,8 +57,8 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     }
 }
 
-/// Reports ends of a link whose processes have another number than the others, if these agree on one number.
-/// Of two ends, both are reported.
+/// Reports ends of a link whose processes have another number than the processes of the other ends, if these
+/// agree on one number. On a link with two ends, both are reported.
 fn check_numbers(
     snapshot: &Snapshot,
     ends: &[PortId],
@@ -154,7 +154,7 @@ fn report(
     found.push(snapshot.finding(id.device, &rules::NETWORK_NEIGHBORS_MISSING, line, (message, effect)));
 }
 
-/// Returns the line and the reason because of which a port expects no neighbors.
+/// Returns the reason why a port expects no neighbors, with its line.
 fn obstacle(snapshot: &Snapshot, id: PortId, process: &Process) -> Option<(usize, &'static str)> {
     if !process.has(snapshot, id) {
         return Some((process.line, "does not take part"));

@@ -14,9 +14,9 @@ struct Peer<'t> {
     name: Option<&'t str>,
     /// The address of the peer; `None` if the keys are for all addresses.
     address: Option<IpAddr>,
-    /// The key with which the device authenticates itself, and the key that it requires from the peer, each
-    /// with its line.
+    /// The key with which the device authenticates itself, with its line.
     local: Option<(Secret, usize)>,
+    /// The key that the device requires from the peer, with its line.
     remote: Option<(Secret, usize)>,
 }
 
