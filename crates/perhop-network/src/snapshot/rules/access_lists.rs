@@ -17,7 +17,7 @@ use crate::snapshot::Site;
 const MOST_PAIRS: usize = 2000;
 /// Maximum number of pairs of sites for which the rule tests one list.
 const PAIRS_OF_LIST: usize = 4;
-/// The protocol and port of the test packets: RTP media, SIP signaling, HTTPS.
+/// The protocols and ports of the test packets: RTP media, SIP over UDP and TCP, HTTPS.
 const PROBES: [(&str, u16); 4] = [("udp", 16384), ("udp", 5060), ("tcp", 5060), ("tcp", 443)];
 
 /// An access list of a port: the port, and the index of the list at the port.
@@ -92,7 +92,7 @@ fn lists_on_ways<'s>(snapshot: &Snapshot, sites: &'s [Site]) -> BTreeMap<ListAt,
     found
 }
 
-/// Returns a finding for each line of the list that denies a test packet.
+/// Returns a finding if the list denies a test packet and no earlier finding is at the same line.
 fn denied(
     snapshot: &Snapshot,
     id: PortId,

@@ -1,4 +1,5 @@
-//! [`BgpFamily`]: the subnets that BGP announces and its neighbors, read from the lines of a configuration.
+//! [`BgpFamily`]: the subnets and the neighbors of a BGP address family, read from the lines of a
+//! configuration.
 //!
 //! perhop does not compute the routes of BGP, so the device model contains nothing about BGP. This module
 //! reads the subnets and neighbors from the text.
@@ -15,7 +16,7 @@ use crate::snapshot::carries_packets;
 /// An address family of a BGP process.
 #[derive(Debug, Default)]
 pub(super) struct BgpFamily {
-    /// Its first line.
+    /// The first line of the family.
     pub(super) line: usize,
     /// The routing table (VRF); `None` for the global table.
     pub(super) vrf: Option<String>,
@@ -25,7 +26,7 @@ pub(super) struct BgpFamily {
     pub(super) aggregates: Vec<Prefix>,
     /// Whether the family announces the subnets of all ports in its routing table.
     pub(super) announces_connected: bool,
-    /// The addresses of its neighbors, each with its first line.
+    /// The addresses of the neighbors, each with the first line that names it.
     neighbors: Vec<(usize, Ipv4Addr)>,
 }
 

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use super::NetworkFinding;
 use super::topics::Topic;
 
-/// Returns the findings with one finding for each topic of a line: the most severe and most precise one. Its
-/// effect names the rules of the other findings. `found` is sorted.
+/// Keeps one finding for each topic of a line: the most severe, and among these the most precise. The effect
+/// of a kept finding names the rules of the others. `found` is sorted.
 pub(super) fn merged(found: Vec<NetworkFinding>) -> Vec<NetworkFinding> {
     let mut by_topic: BTreeMap<(String, usize, Topic), Vec<NetworkFinding>> = BTreeMap::new();
     let mut kept = Vec::with_capacity(found.len());

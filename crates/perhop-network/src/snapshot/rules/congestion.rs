@@ -1,4 +1,4 @@
-//! Ports that never send more than their line carries.
+//! Ports whose line is so fast that no queue forms.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ const FAR_ABOVE: u64 = 2;
 
 /// Whether the other lines of a device together are much slower than the line of a port, so that no queue
 /// forms there. Lines with the same rate and without queues lead to the same network as the port, for example
-/// to the other switch of a pair: they do not feed it.
+/// to the other switch of a pair, so they do not feed the port.
 pub(super) fn never_fills(snapshot: &Snapshot, id: PortId) -> bool {
     let router = snapshot.router(id.device);
     let own = snapshot.port(id);

@@ -16,8 +16,8 @@ const OTHERS: usize = 3;
 struct End<'s> {
     id: PortId,
     part: &'s PortRouting,
-    /// Whether a line sets the cost. Otherwise the device computes the cost from the bandwidth, and `line` is
-    /// the line of the routing process.
+    /// Whether a line sets the cost. Otherwise the device computes the cost from the bandwidth, and the line
+    /// of the cost is the line of the routing process.
     is_set: bool,
 }
 

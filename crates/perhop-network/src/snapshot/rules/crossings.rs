@@ -33,7 +33,8 @@ pub(super) fn crossing(snapshot: &Snapshot, device: usize, route: &Route) -> Opt
     addresses(snapshot.port(arrives)).any(|own| own.address == *hop).then_some(Crossing { leaves, arrives })
 }
 
-/// Whether a device has a static route to an address, apart from the default route.
+/// Whether an address is in a subnet of a device, or a static route of the device leads to it. The default
+/// route does not count.
 pub(super) fn has_route(snapshot: &Snapshot, device: usize, address: IpAddr) -> bool {
     let router = snapshot.router(device);
     let routes = router.forwarding.routes.iter().filter(|route| route.prefix.length() > 0);
@@ -59,8 +60,8 @@ pub(super) fn report_missing(
     found.push(snapshot.finding(port.device, &rules::NETWORK_ROUTE_MISSING, line, (message, effect)));
 }
 
-/// Returns the line of a static route through a port. Among several routes, it is the route whose destination
-/// is numerically closest to an address, because the missing route belongs next to it.
+/// Returns the line of the static route through a port after which the missing route to `address` belongs:
+/// the route with the highest destination up to `address`, otherwise the route with the lowest destination.
 fn line_of_route(snapshot: &Snapshot, port: PortId, address: IpAddr) -> Option<usize> {
     let routes = snapshot.router(port.device).forwarding.routes.iter();
     let own = routes.filter(|route| route.origin == RouteOrigin::Configured && route.prefix.length() > 0);

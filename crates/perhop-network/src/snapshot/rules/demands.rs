@@ -46,7 +46,7 @@ pub(super) struct Demand {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Value {
     Amount(u64, Unit),
-    /// A mark, or a description of a policer without a rate above which it drops packets.
+    /// A mark, or words for a priority or a policer without a rate limit.
     Words(String),
 }
 
@@ -160,8 +160,8 @@ pub(super) fn shares(class: &Class) -> impl Iterator<Item = (Unit, u64)> + use<>
     })
 }
 
-/// Whether a class without a share gets the part of the rate that no class of its policy has, and this part
-/// is at least the share of one of the other classes.
+/// Whether a class without a share gets the rate that the shares of its policy leave, and this rate is at
+/// least the share of one of `others`.
 pub(super) fn gets_rest<'c>(
     policy: &Policy,
     class: &Class,

@@ -9,7 +9,7 @@ use super::tree::Numbered;
 use super::{NetworkFinding, Snapshot};
 use crate::rules;
 
-/// The words of a message about a policy without a class.
+/// The words of a message about a policy that lacks a class.
 const LACKED_CLASS: &str = "lacks `class ";
 
 /// Returns the lines that only one of several otherwise equal blocks lacks, and the lines in which only one

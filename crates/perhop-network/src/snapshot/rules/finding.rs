@@ -25,7 +25,7 @@ pub struct NetworkFinding {
     /// The diagnostic.
     #[serde(flatten)]
     pub diagnostic: Diagnostic,
-    /// The part of the line that the finding is about, if other findings can have the same cause.
+    /// The topic of the finding in its line, if other findings can have the same cause.
     #[serde(skip)]
     pub(super) cause: Option<Cause>,
 }

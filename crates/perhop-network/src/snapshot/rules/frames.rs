@@ -121,9 +121,9 @@ fn is_sent(snapshot: &Snapshot, id: PortId, dscp: Dscp, treatments: &Treatments)
     link.is_some_and(|link| link.ends.iter().any(|end| end.id != id && has_class(end.id)))
 }
 
-/// Reports a class of an input policy that writes an EXP with another class than its codepoint, at a port of
-/// the device that queues by labels. A codepoint of the default class counts only if the other end or another
-/// input policy has a class for it: the core may have a class for its own packets alone.
+/// Reports a class of an input policy that writes an EXP, if a port of the device that queues by labels has
+/// different classes for the EXP and for the codepoint. A codepoint of the default class counts only if the
+/// other end or another input policy has a class for it: the core may have a class for its own packets alone.
 fn check_labels(
     snapshot: &Snapshot,
     id: PortId,

@@ -54,7 +54,7 @@ const PROCESSES: [&str; 2] = ["router", "routing-options"];
 /// Lines, each with its device.
 type Lines = Vec<(usize, usize)>;
 
-/// Reports two devices with the same identifier in lines that are not part of the device model.
+/// Reports two devices with the same identifier in lines that the device model does not contain.
 fn check_written(snapshot: &Snapshot, part: &[usize], found: &mut Vec<NetworkFinding>) {
     let mut owners: BTreeMap<(usize, &str, String), Lines> = BTreeMap::new();
     for (device, member) in snapshot.devices.iter().enumerate() {

@@ -7,8 +7,8 @@ use super::{NetworkFinding, PortId, Precision, Snapshot, Topic};
 use crate::rules;
 use crate::snapshot::shortest_paths::area_number;
 
-/// The minimum number of links both ends of which run a protocol. With fewer, the protocol is not a protocol
-/// of the whole network.
+/// The minimum number of links with a protocol at both ends. With fewer, the protocol is not used in the
+/// whole network.
 const LEAST_LINKS: usize = 2;
 
 /// Reports links whose ends differ in a setting that must match.
@@ -108,7 +108,7 @@ fn has_unread_line(snapshot: &Snapshot, id: PortId, protocol: RoutingProtocol) -
     let device = &snapshot.devices[id.device].device;
     let (router, port) = (snapshot.router(id.device), snapshot.port(id));
     let is_own = |place: usize| router.forwarding.processes[place].protocol == protocol;
-    // The front end reads this command on IOS, where IS-IS then runs on some ports.
+    // If the front end reads the commands of IS-IS (IOS), the model has a port that runs IS-IS.
     let is_read =
         || router.ports.iter().flat_map(|port| &port.forwarding.routing).any(|part| is_own(part.process));
     let commands: &[&str] = match protocol {
@@ -123,7 +123,7 @@ fn has_unread_line(snapshot: &Snapshot, id: PortId, protocol: RoutingProtocol) -
         || processes.any(|process| device.line_in_block(process.line, &listed).is_some())
 }
 
-/// Returns the number of links both ends of which run a protocol.
+/// Returns the number of links with a protocol at both ends.
 fn links_with(snapshot: &Snapshot, protocol: RoutingProtocol) -> usize {
     let speaks = |id: PortId| {
         let processes = &snapshot.router(id.device).forwarding.processes;

@@ -14,8 +14,8 @@ use super::{NetworkFinding, PortId, Precision, Snapshot, Topic};
 use crate::rules;
 use crate::snapshot::model::has_intent;
 
-/// The minimum number of codepoints that a port which trusts marks leaves unchanged, in total and for each
-/// codepoint that the port resets.
+/// The minimum number of codepoints that a port must leave unchanged to count as a port that trusts marks: in
+/// total, and for each codepoint that it resets.
 const LEAST_KEPT: usize = 3;
 const MOST_KEPT: usize = 3;
 /// The lowest codepoint for network control (RFC 4594 §3.1, RFC 2474 §4.2.2.2): CS6.
@@ -169,7 +169,7 @@ fn is_distrust(policy: &Policy, lines: &[usize], dscp: Dscp) -> bool {
     here || policy.classes.iter().filter_map(Class::children).any(|inner| is_distrust(inner, lines, dscp))
 }
 
-/// Returns the line that writes the mark, among the lines of a class.
+/// Returns the line that writes a mark, among the lines of a class, otherwise the last of these lines.
 fn mark_line(snapshot: &Snapshot, device: usize, lines: &[usize]) -> Option<usize> {
     let ports = &snapshot.router(device).ports;
     let policies = ports.iter().flat_map(|port| port.intent.input.iter().chain(&port.intent.output));

@@ -26,7 +26,7 @@ struct Member<'s> {
     packets: Packets,
 }
 
-/// A class by device, with its policy.
+/// The classes of one name with their policies, by device.
 type ByDevice<'s> = BTreeMap<usize, (&'s Policy, &'s Class)>;
 
 /// Reports policies and classes that differ from those with the same name: a missing class, an additional
@@ -129,8 +129,8 @@ fn check_classes<'s>(
     }
 }
 
-/// Reports a class that precedes another class and matches packets of it, if most policies of the name have
-/// the two classes in the other order.
+/// Reports a class that precedes another class and matches packets of the other class, if most policies of
+/// this name have the two classes in the other order.
 fn check_order<'s>(
     snapshot: &Snapshot,
     policy: &str,
@@ -222,7 +222,8 @@ fn redistributes(member: &Member, members: &[Member], name: &str) -> bool {
     })
 }
 
-/// Whether a class of a device gets the share that the class has on another device, without a line for it.
+/// Whether the remaining rate that a class without a guarantee gets is at least the share of this class on
+/// another device.
 fn has_rest(members: &[Member], device: usize, own: &Class) -> bool {
     let all = || members.iter().filter_map(|member| class(member.policy, &own.name));
     let mut of_device = members.iter().filter(|member| member.device == device);
@@ -327,7 +328,7 @@ fn check_demands(snapshot: &Snapshot, policy: &str, members: &[Member], found: &
                 let effect = "this device treats its packets differently from the other devices";
                 let rule = &rules::NETWORK_NAMESAKE_DIFFERS;
                 let finding = snapshot.finding(*device, rule, line, (message, effect.to_owned()));
-                // The line of the class lacks a demand and has no value.
+                // A finding at the first line of the class is about a missing demand, so it has no topic.
                 found.push(if line == own.line { finding } else { about_demand(finding, kind) });
             }
         }
@@ -340,7 +341,8 @@ fn about_demand(finding: NetworkFinding, kind: &str) -> NetworkFinding {
     finding.about(topic, Precision::Comparison)
 }
 
-/// Whether a demand writes a codepoint that differs from the codepoint of some packets of the class.
+/// Whether a demand writes an EXP, or a codepoint that differs from the codepoint of some packets of the
+/// class.
 fn marks_others(kind: &str, demand: &Demand, class: &Class) -> bool {
     if kind != CODEPOINT {
         return kind == LABELS;

@@ -50,7 +50,7 @@ const APPLICATIONS: [&str; 36] = [
 ];
 /// The values of CoS and EXP.
 const MARKS: std::ops::Range<u8> = 0..8;
-/// Maximum number of codepoints that a message names.
+/// Maximum number of packets that a message names.
 const FEW: usize = 4;
 
 /// The test packets that only one of two classes matches.
@@ -70,7 +70,8 @@ impl Difference<'_> {
     }
 }
 
-/// Returns the packets as text. If the codepoints alone distinguish the packets, returns only the codepoints.
+/// Returns the packets as text. The text of a packet is its EXP, CoS or codepoint, otherwise its protocol and
+/// port.
 fn names(packets: &[&Packet]) -> String {
     let mut found: Vec<String> = packets.iter().map(|packet| name(packet)).collect();
     found.dedup();
@@ -164,7 +165,7 @@ impl<'s> PacketsOfClasses<'s> {
         (0..self.probes.len()).map(of_packet).collect()
     }
 
-    /// Whether both classes match a common test packet.
+    /// Whether both classes match a common test packet. False if `other` is the default class.
     pub(super) fn share(&mut self, class: &'s Class, other: &'s Class) -> bool {
         if other.takes_rest {
             return false;

@@ -1,4 +1,4 @@
-//! Policies in which other packets have priority, and EF only a guarantee; and unusual rates of EF.
+//! Policies that give priority to other packets and only a guarantee to EF, and unusual priority rates of EF.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,8 @@ const CONTROL: u8 = 48;
 
 /// The minimum number of other policies with a percentage of priority for EF.
 const LEAST: usize = 4;
-/// The maximum factor between the percentages of the others, and the minimum factor to an odd one.
+/// The maximum factor between the percentages of the other policies, and the minimum factor between them and
+/// the reported percentage.
 const ALIKE: u64 = 3;
 const FAR: u64 = 2;
 
@@ -60,7 +61,7 @@ fn is_usual_rate(rates: &BTreeMap<(usize, usize), BTreeSet<Option<u64>>>, at: (u
 }
 
 /// Reports the only policy whose percentage of priority for EF is far from those of all other policies, often
-/// by a digit.
+/// because of a wrong digit.
 fn check_shares(
     snapshot: &Snapshot,
     treatments: &Treatments,

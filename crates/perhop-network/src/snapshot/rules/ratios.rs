@@ -1,8 +1,8 @@
 //! Shapers and policers whose ratio to a stated rate differs from the ratio of all others.
 //!
 //! Sites leave different room for headers, but a network has one practice: for example, each shaper has 95 %
-//! of the rate in the name of its policy. One that has half of it is a typing error or belongs to another
-//! circuit.
+//! of the rate in the name of its policy. A shaper with half of that rate is a typing error or belongs to
+//! another circuit.
 
 use std::collections::BTreeSet;
 
@@ -14,14 +14,14 @@ use super::{NetworkFinding, PortId, Precision, Snapshot, Topic, line_of_output};
 use crate::rules;
 use crate::snapshot::carries_packets;
 
-/// The minimum number of other limits with one practice.
+/// The minimum number of other limits with similar ratios.
 const LEAST: usize = 4;
-/// The maximum factor between the ratios of one practice.
+/// The maximum factor between similar ratios.
 const ALIKE: f64 = 1.15;
-/// The minimum factor between an odd ratio and those of the others.
+/// The minimum factor between the reported ratio and the other ratios.
 const FAR: f64 = 1.4;
 
-/// The range of the ratio of a shaper to the rate of its circuit.
+/// The range of the ratio of a shaper to the rate of its circuit that counts as a match.
 const FITS: std::ops::RangeInclusive<f64> = 0.75..=1.05;
 
 /// A limit with the rate that it refers to.
@@ -41,9 +41,9 @@ impl Limit {
     }
 }
 
-/// Reports the only limit whose ratio to a stated rate differs from all others: to the rate in the name of
-/// the policy, to the bandwidth of the port, to the rate in its description, or to the policer at the other
-/// end.
+/// Reports the only limit whose ratio to a stated rate differs from all others. The stated rate is the rate
+/// in the name of the policy, the bandwidth of the port, the rate in the description of the port, or the
+/// policer at the other end.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let shapers = shapers(snapshot);
     let of_name = |(limit, name): &(Limit, String)| Some(Limit { stated: rate_in(name)?, ..*limit });
@@ -85,8 +85,9 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     }
 }
 
-/// Whether another line, or the other end of the link, states the rate of a shaper. The circuits of tunnels
-/// are at other devices.
+/// Whether the rate of a shaper fits ([`FITS`]) another rate that its port or the other end of the link
+/// states in a bandwidth, a description or a shaper. Always true for a tunnel, because its circuit is at
+/// another device.
 fn has_agreement(snapshot: &Snapshot, id: PortId, rate: u64) -> bool {
     let states = |id: PortId| {
         let port = snapshot.port(id);
@@ -150,7 +151,7 @@ fn of_policer(snapshot: &Snapshot, (limit, _): &(Limit, String)) -> Option<Limit
     Some(Limit { stated, ..*limit }).filter(|_| stated > 0)
 }
 
-/// Reports the only odd limit. `place` returns its line and topic.
+/// Reports the only limit with an odd ratio. `place` returns the line and the topic of the finding.
 fn report(
     snapshot: &Snapshot,
     limits: &[Limit],
@@ -182,7 +183,7 @@ fn report(
     found.push(finding.about(topic, Precision::Comparison));
 }
 
-/// Returns the place of the only ratio far from all others, and the range of the others.
+/// Returns the index of the only ratio far from all others, and the range of the others.
 fn only_odd(ratios: &[f64]) -> Option<(usize, [f64; 2])> {
     if ratios.len() <= LEAST {
         return None;

@@ -44,7 +44,7 @@ fn vrf_of(snapshot: &Snapshot, id: PortId) -> Option<String> {
     snapshot.port(id).forwarding.vrf.as_ref().map(|vrf| vrf.value.clone())
 }
 
-/// A network of BGP for which its device has no route.
+/// A network that a line of BGP names, if the device has no route to it.
 struct Unknown {
     device: usize,
     line: usize,
@@ -57,7 +57,8 @@ struct Unknown {
 
 /// Reports networks of BGP for which their device has no route. BGP does not announce such a network. If the
 /// device can learn the route, the rule reports the network only if nearly all other networks have a route. A
-/// device can learn a route that another device of the folder has, or a device outside of the folder.
+/// device can learn a route that another device of the folder has, or that a device outside of the folder can
+/// announce.
 fn check_named(snapshot: &Snapshot, of_bgp: &[Vec<BgpFamily>], found: &mut Vec<NetworkFinding>) {
     let (mut known, mut unknown) = (0, Vec::new());
     let summaries: Vec<Vec<Prefix>> =
@@ -137,7 +138,7 @@ fn has_in_any_table(snapshot: &Snapshot, device: usize, subnet: Prefix) -> bool 
         || router.forwarding.routes.iter().any(|route| route.prefix == subnet)
 }
 
-/// Returns the subnets that the lines of a device about summaries name.
+/// Returns the subnets in lines that contain a command of [`SUMMARIES`].
 fn summaries<'t>(lines: impl Iterator<Item = (usize, &'t str)>) -> Vec<Prefix> {
     let mut found = Vec::new();
     for (_, text) in lines.filter(|(_, text)| SUMMARIES.iter().any(|command| text.contains(command))) {

@@ -13,8 +13,8 @@ use crate::forwarding::{Decision, addresses};
 use crate::rules;
 use crate::snapshot::Site;
 
-/// The minimum fraction of subnets behind neighbors with static routes that have a route back. Below this
-/// fraction, the rule reports no subnet without a route back.
+/// The minimum fraction of subnets with a route back, among subnets behind neighbors with static routes.
+/// Below this fraction, the rule reports no subnet without a route back.
 const NEARLY_ALL: f64 = 0.75;
 
 /// Reports static routes to the wrong neighbor, missing static routes, and static routes that are not
@@ -45,8 +45,8 @@ fn wire_crossing(snapshot: &Snapshot, device: usize, route: &Route) -> Option<Cr
         .filter(|crossing| snapshot.port(crossing.leaves).forwarding.tunnel.is_none())
 }
 
-/// Reports a route to the subnet of a neighbor that leads to a different neighbor, if that neighbor has no
-/// route to the subnet or sends the packets back.
+/// Reports a route to the subnet of a neighbor that leads to a different neighbor, if the different neighbor
+/// has no route to the subnet or sends the packets back.
 fn check_neighbor(
     snapshot: &Snapshot,
     device: usize,
@@ -168,8 +168,8 @@ fn check_tunnel_defaults(snapshot: &Snapshot, sites: &[(usize, Site)], found: &m
     }
 }
 
-/// Reports a device that has no route back to a subnet of another device, if the other device reaches it
-/// through a tunnel.
+/// Reports a device that has no route back to a subnet of another device, if the other device reaches a
+/// subnet of this device through a tunnel.
 fn check_tunnels_back(snapshot: &Snapshot, sites: &[(usize, Site)], found: &mut Vec<NetworkFinding>) {
     // The tunnel of each device to each site.
     let mut ways: BTreeMap<(usize, usize), PortId> = BTreeMap::new();
@@ -200,7 +200,7 @@ fn check_tunnels_back(snapshot: &Snapshot, sites: &[(usize, Site)], found: &mut 
 }
 
 /// Reports routers that do not announce their static routes to subnets of other devices, if the other routers
-/// of the protocol announce theirs.
+/// of the protocol announce their static routes.
 fn check_announced(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let mut processes: BTreeMap<String, Vec<(usize, usize, bool)>> = BTreeMap::new();
     for device in 0..snapshot.devices.len() {

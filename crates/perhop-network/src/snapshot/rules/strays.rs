@@ -47,7 +47,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
 /// Two ports in different subnets, with their addresses.
 type Pair = [(PortId, InterfaceAddress); 2];
 
-/// Generates the ports of a device whose subnet is too small for hosts and contains no other device.
+/// Generates the ports of a device that have a subnet without room for hosts and without another device.
 fn strays(snapshot: &Snapshot, device: usize) -> impl Iterator<Item = (PortId, InterfaceAddress)> {
     let router = snapshot.router(device);
     let ports = router.ports.iter().enumerate().filter(move |(port, own)| {
@@ -62,7 +62,7 @@ fn strays(snapshot: &Snapshot, device: usize) -> impl Iterator<Item = (PortId, I
     })
 }
 
-/// Returns pairs of ports whose tag only these two ports have, if the ends of other links have equal tags.
+/// Returns pairs of ports with a tag that no other port has, if the ends of other links have equal tags.
 fn by_tag(snapshot: &Snapshot, strays: &[(PortId, InterfaceAddress)]) -> Vec<Pair> {
     let equal = snapshot.wires().filter(|[own, other]| {
         let own = tags(snapshot.port(*own));

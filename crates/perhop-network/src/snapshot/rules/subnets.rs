@@ -49,7 +49,7 @@ fn check_site_lengths(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
         *counts.entry(address.prefix_length).or_default() += 1;
     }
     let Some((usual, count)) = counts.into_iter().max_by_key(|(_, count)| *count) else { return };
-    // If two or more sites have another size, it is intended.
+    // Two or more subnets of another size are intended.
     let is_usual = count >= LEAST_SITES && count as f64 >= NEARLY_ALL * sites.len() as f64;
     if !is_usual || sites.len() - count > 1 {
         return;

@@ -4,13 +4,13 @@
 /// causes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Topic {
-    /// The policy, or its direction, that a line attaches to a port.
+    /// The policy that a line attaches to a port, or the direction of the attachment.
     Attachment,
     /// The classes of these codepoints.
     Classes(String),
     /// The mark that a line writes.
     Mark,
-    /// The queues for classes that a port or a shaper lacks.
+    /// The queues for classes, which a port or a shaper lacks.
     Queues,
     /// The rate that a line states.
     Rate,

@@ -40,7 +40,7 @@ impl Kind {
     }
 }
 
-/// The class of a codepoint in a policy or in a policy nested inside.
+/// The class of a codepoint in a policy or in a nested policy, and the kind of this class.
 #[derive(Clone, Copy)]
 pub(super) struct Treatment<'a> {
     pub(super) kind: Kind,
@@ -56,8 +56,8 @@ pub(super) fn packet(dscp: Dscp) -> Packet {
     text.parse::<perhop_analysis::PacketText>().map(|read| read.packet).unwrap_or_default()
 }
 
-/// Returns the result for a packet that conforms to the most meters on one side of a port; `None` if the
-/// packet is dropped.
+/// Returns the result with the fewest meters that a packet exceeds, among results without a drop; `None` if
+/// all results are drops.
 pub(super) fn conforming(ways: Vec<Conditioned>) -> Option<Conditioned> {
     let exceeds = |way: &Conditioned| {
         way.steps.iter().filter(|step| step.color.is_some_and(|color| color != Color::GREEN)).count()

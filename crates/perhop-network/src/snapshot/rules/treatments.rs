@@ -181,7 +181,7 @@ fn is_core(router: &Router) -> bool {
 }
 
 /// Reports ports towards hosts without an input policy, if most such ports of the network have one. A switch
-/// may mark at the ports of a VLAN and not at its interface, so both kinds of ports are compared apart.
+/// may mark at the ports of a VLAN and not at its interface, so both kinds of ports are compared separately.
 fn check_marking(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let ports = snapshot.host_ports().into_iter();
     let compared = ports.filter(|id| has_hosts_with_marks(snapshot, *id) && is_compared(snapshot, id.device));
@@ -252,7 +252,7 @@ fn check_ends(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     }
 }
 
-/// Whether perhop reads the queues of a device.
+/// Whether perhop converts all policies of a device to intents, so that the rules can compare them.
 fn is_compared(snapshot: &Snapshot, device: usize) -> bool {
     !snapshot.router(device).ports.iter().any(|port| has_policy(port) && !has_intent(port))
 }

@@ -16,7 +16,7 @@ impl<'t> Node<'t> {
         self.line.1.trim_start().starts_with(text)
     }
 
-    /// Whether the block of an interface turns it off.
+    /// Whether the block of an interface turns the interface off.
     pub(crate) fn is_shut(&self) -> bool {
         self.inner.iter().any(|inner| matches!(inner.line.1.trim(), "shutdown" | "disable;"))
     }

@@ -8,7 +8,7 @@ use super::{NetworkFinding, PortId, Snapshot};
 use crate::rules;
 use crate::snapshot::carries_packets;
 
-/// A tunnel, with the ratio of its bandwidth to the bandwidth of its source, in thousandths.
+/// A tunnel with its configured bandwidth, and the bandwidth of the port that is its source, bit/s.
 struct Part {
     id: PortId,
     line: usize,

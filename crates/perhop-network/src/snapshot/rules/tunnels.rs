@@ -84,7 +84,7 @@ fn has_address(snapshot: &Snapshot, device: usize, address: IpAddr) -> bool {
 }
 
 /// Compares the destination of one end with the source of the other end. The finding is at the line with an
-/// address that its device does not have, otherwise at both lines.
+/// address that the device of `other` does not have, otherwise at both lines.
 fn check_pair(snapshot: &Snapshot, own: PortId, other: PortId, found: &mut Vec<NetworkFinding>) {
     let ends = tunnel(snapshot, own).map(|tunnel| (tunnel.destination, tunnel.ends));
     let Some((Some(to), TunnelEnds::One)) = ends else { return };

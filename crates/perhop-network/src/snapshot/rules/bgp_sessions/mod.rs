@@ -246,7 +246,7 @@ impl Session<'_, '_> {
         self.report(self.device, self.end.line, message, found);
     }
 
-    /// Whether an address of this end is not an address of a physical port.
+    /// Whether an address of this end is the address of a virtual port, such as a loopback.
     fn is_of_loopback(&self, own: IpAddr) -> bool {
         let mut ports = self.snapshot.router(self.device).ports.iter();
         let has = |port: &&Port| addresses(port).any(|address| address.address == own);

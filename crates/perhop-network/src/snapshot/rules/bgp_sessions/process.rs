@@ -18,7 +18,7 @@ pub(super) type Name = (Option<String>, String);
 pub(in crate::snapshot) struct Process {
     pub(super) line: usize,
     pub(in crate::snapshot) number: String,
-    /// The line with its AS number.
+    /// The line with the AS number.
     pub(super) number_line: usize,
     /// The settings of neighbors and peer groups.
     pub(in crate::snapshot) ends: BTreeMap<Name, End>,

@@ -15,8 +15,8 @@ const OF_LINKS: u8 = 30;
 /// Lines of ports whose subnet is not written in the configuration.
 const DYNAMIC: &[&str] = &["ip address dhcp", "ip address negotiated", "ip unnumbered", "unnumbered-address"];
 
-/// Reports a neighbor whose address is in the subnet of a link between two devices, but which neither device
-/// has. Also reports an external neighbor whose address is on no link of the device (RFC 4271 §5.1.3:
+/// Reports a neighbor whose address is in the subnet of a link between two devices, if neither device has the
+/// address. Also reports an external neighbor whose address is on no link of the device (RFC 4271 §5.1.3:
 /// external neighbors share a subnet).
 pub(super) fn check(
     snapshot: &Snapshot,
