@@ -32,7 +32,7 @@ enum Side {
 /// The cached effects of ports on packets. The effects are the same for all pairs of sites.
 pub(super) struct Fates<'s, 'a> {
     snapshot: &'s Snapshot<'a>,
-    /// The interfaces of each device, by the numbers that packets carry.
+    /// The names of the interfaces of each device, by [`InterfaceId`].
     interfaces: Vec<Vec<String>>,
     /// The distinct packets, with empty addresses.
     packets: Vec<Packet>,

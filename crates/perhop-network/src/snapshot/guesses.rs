@@ -12,7 +12,7 @@ const SEPARATORS: &str = ":;,()[]<>{}|=\"'";
 /// A link that descriptions suggest. It is not a link of the snapshot, so no path uses it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Guess {
-    /// Both ends.
+    /// The two ends of the link.
     pub ends: [LinkEnd; 2],
     /// The descriptions that suggest the link.
     pub described: Vec<Described>,
@@ -21,11 +21,11 @@ pub struct Guess {
 /// The description of an interface.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Described {
-    /// The device.
+    /// The name of the device.
     pub device: String,
-    /// The interface.
+    /// The name of the interface.
     pub interface: String,
-    /// The words.
+    /// The text of the description.
     pub description: String,
 }
 
@@ -77,8 +77,7 @@ impl Snapshot<'_> {
         found.into_iter().filter(|(pair, _)| is_clear(pair)).map(guess).collect()
     }
 
-    /// Returns the pairs of ports whose descriptions name each other. These are cables, whose ports may have
-    /// links.
+    /// Returns the pairs of ports whose descriptions name each other. These ports may already have links.
     pub(crate) fn described_pairs(&self) -> Vec<[PortId; 2]> {
         let names: BTreeMap<String, usize> = self
             .devices

@@ -55,7 +55,7 @@ impl Walker {
 
 /// Returns the changes of the EXP of the top label in a device: the EXP before and after each change, with
 /// its lines. `arrived` is the EXP with which the packet arrives, and `left` is the EXP before the output
-/// policy. `exposed` is the EXP of a label that is the top label after the label above it is removed.
+/// policy. `exposed` is the EXP of the label that is at the top after the device removes a label.
 fn exp_steps(
     path: &Path,
     (arrived, left): (Option<LinkMark>, Option<LinkMark>),

@@ -22,7 +22,7 @@ pub(super) enum Onward {
     Elsewhere(Option<IpAddr>),
 }
 
-/// The device with an address in a routing table.
+/// The owner of an address in a routing table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Owner {
     /// No device of the snapshot has the address.
@@ -91,14 +91,14 @@ impl Snapshot<'_> {
         }
     }
 
-    /// Returns the port through which packets of a device to an address leave, and the port of the next
-    /// device on which they arrive; `None` if the path ends or enters a tunnel.
+    /// Returns the output port of packets from a device to an address, and the port of the next device on
+    /// which they arrive; `None` if the path ends or enters a tunnel.
     pub(super) fn next_device(&self, device: usize, to: IpAddr) -> Option<(PortId, PortId)> {
         self.next_device_by(device, &self.devices[device].device.table().decide(None, to))
     }
 
-    /// Returns the port through which packets leave according to a decision, and the port of the next device
-    /// on which they arrive; `None` if the path ends or enters a tunnel.
+    /// Returns the output port of a forwarding decision, and the port of the next device on which the packets
+    /// arrive; `None` if the path ends or enters a tunnel.
     pub(super) fn next_device_by(&self, device: usize, decision: &Decision) -> Option<(PortId, PortId)> {
         let Decision::Leaves(exit) = decision else { return None };
         let port = self.router(device).ports.iter().position(|port| std::ptr::eq(port, exit.port))?;
@@ -111,7 +111,8 @@ impl Snapshot<'_> {
         (exit.origin != Origin::Connected).then_some((leaves, next))
     }
 
-    /// Returns a port of a device, and the port at the other end of its link that has an address.
+    /// Returns the indexes of `port`, and of the port on the same link that has `address`; `None` for a
+    /// tunnel.
     pub(super) fn neighbor_with(
         &self,
         device: usize,
@@ -172,7 +173,7 @@ impl Snapshot<'_> {
         self.owners.get_or_init(|| self.find_owners()).get(&address).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the device with an address in a routing table; the table is `None` for the global one. Several
+    /// Returns the owner of an address in a routing table. `vrf` is `None` for the global table. Several
     /// devices can have the address of a service, and VRFs can have the same addresses.
     pub(super) fn owner_in(&self, vrf: Option<&str>, address: IpAddr) -> Owner {
         let is_in = |id: &&PortId| {

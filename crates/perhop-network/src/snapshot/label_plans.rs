@@ -46,7 +46,7 @@ impl Snapshot<'_> {
     /// the device adds none.
     ///
     /// # Errors
-    /// The path of the packet ends here.
+    /// The path of the packet ends at this device.
     pub(super) fn label_plan(&self, at: AtDevice) -> Result<Option<LabelPlan>, WalkEnd> {
         let AtDevice { device, vrf, packet, labels } = at;
         let destination = packet.destination.to_ip();
@@ -149,8 +149,7 @@ impl Snapshot<'_> {
         Ok(LabelPlan { switching, kept: kept - 1, pushed, onward, assumed })
     }
 
-    /// Returns the labels that a device adds to an IP packet for which a routing table has the decision
-    /// `decision`.
+    /// Returns the labels that a device adds to an IP packet after the forwarding decision `decision`.
     pub(super) fn imposition(
         &self,
         device: usize,

@@ -17,7 +17,7 @@ use super::{PortId, Snapshot, carries_packets};
 use crate::forwarding::{Decision, Origin, addresses};
 use crate::trace::LineText;
 
-/// Limit on the routers of a path on which the label of each router depends on the next router.
+/// Limit on the recursion along a path: the label of a router can depend on the label of the next router.
 const MOST_ROUTERS: usize = MOST_HOPS;
 
 /// The meaning of a label. perhop does not know the number of the label, because routers choose it.
@@ -68,11 +68,11 @@ pub struct HopLabel {
 pub struct ExpChange {
     /// The device.
     pub device: String,
-    /// The path of its configuration.
+    /// The path of the device's configuration.
     pub file: String,
-    /// The EXP before.
+    /// The EXP before the change.
     pub from: u8,
-    /// The EXP afterwards.
+    /// The EXP after the change.
     pub to: u8,
     /// The lines that change the EXP; empty if the device removes the top label, so that the next label is
     /// the top.

@@ -18,10 +18,10 @@ pub struct MatrixRow {
     pub to: String,
     /// The sent codepoints with this fate.
     pub dscp: Vec<Dscp>,
-    /// The fate.
+    /// The fate of the packets.
     #[serde(flatten)]
     pub fate: Fate,
-    /// The fate of the EXP of their MPLS labels; `None` if the packets have no labels on their path.
+    /// The fate of the EXP of the packets' MPLS labels; `None` if no packet has labels on its path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exp: Option<ExpFate>,
 }
@@ -30,9 +30,9 @@ pub struct MatrixRow {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "fate", rename_all = "kebab-case")]
 pub enum ExpFate {
-    /// The last router with labels receives the EXP of the first label.
+    /// The EXP is the same on the first and the last link with labels.
     Kept,
-    /// The last router with labels receives another EXP.
+    /// The EXP differs between the first and the last link with labels.
     Changed {
         /// The last place that changes the EXP.
         at: ExpPlace,
@@ -44,7 +44,7 @@ pub enum ExpFate {
 pub struct ExpPlace {
     /// The device.
     pub device: String,
-    /// The path of its configuration.
+    /// The path of the device's configuration.
     pub file: String,
     /// The EXP after the change.
     pub to: u8,
@@ -64,9 +64,9 @@ pub enum Fate {
         /// The last place that changes the codepoint.
         at: Place,
     },
-    /// On at least one of their paths, the packets do not arrive.
+    /// The packets do not arrive on at least one of their paths.
     Lost {
-        /// The end of the path on which they are lost.
+        /// The end of a path on which packets are lost.
         at: WalkEnd,
     },
 }
@@ -76,7 +76,7 @@ pub enum Fate {
 pub struct Place {
     /// The device.
     pub device: String,
-    /// The path of its configuration.
+    /// The path of the device's configuration.
     pub file: String,
     /// The codepoint after the change.
     pub to: Dscp,
@@ -84,7 +84,7 @@ pub struct Place {
     pub lines: Vec<LineText>,
 }
 
-/// Rows with the indexes of their sites, for sorting.
+/// Rows with the indexes of sender and receiver, for sorting.
 type Rows = Vec<((usize, usize), Vec<MatrixRow>)>;
 
 impl Snapshot<'_> {
@@ -103,7 +103,7 @@ impl Snapshot<'_> {
         Ok(rows.into_iter().flat_map(|(_, rows)| rows).collect())
     }
 
-    /// Returns the rows whose receivers are some of the sites.
+    /// Returns the rows of some receivers, which `receivers` contains as indexes of `sites`.
     fn rows(&self, sites: &[Site], receivers: &[usize], codepoints: &[Dscp]) -> Result<Rows, ConfigError> {
         let mut fates = Fates::new(self);
         let mut found = Rows::new();
@@ -156,7 +156,7 @@ impl Snapshot<'_> {
     }
 }
 
-/// Returns a packet between two sites whose ports belong to no known application.
+/// Returns a UDP packet between two sites. The UDP ports belong to no known application.
 fn packet(from: &Site, to: &Site, dscp: Dscp) -> Result<Packet, ConfigError> {
     const TEXT: &str = "udp 192.0.2.1:49152 > 192.0.2.2:49152 dscp default len 200";
     let text: PacketText = TEXT.parse().map_err(|message: String| ConfigError::new("packet", message))?;

@@ -18,7 +18,7 @@ pub struct ConfigurationFile {
     pub file: String,
     /// The name of the device; `None` means the configured host name, otherwise the file name.
     pub name: Option<String>,
-    /// The text.
+    /// The text of the configuration.
     pub text: String,
     /// The platform; `None` means the platform that perhop recognizes.
     pub platform: Option<String>,
@@ -59,7 +59,7 @@ pub struct WrittenCable {
 pub struct SnapshotDevice<'a> {
     /// The name, unique in the snapshot.
     pub name: String,
-    /// The path of its configuration.
+    /// The path of the device's configuration.
     pub file: String,
     /// The device.
     pub device: NetworkDevice<'a>,
@@ -94,7 +94,7 @@ pub(super) fn has_intent(port: &Port) -> bool {
 pub struct DeviceSummary {
     /// The name.
     pub name: String,
-    /// The path of its configuration.
+    /// The path of the device's configuration.
     pub file: String,
     /// The number of interfaces that are up.
     pub interfaces: usize,
@@ -105,13 +105,13 @@ pub struct DeviceSummary {
 /// A file that is not a device of the snapshot.
 #[derive(Clone, Debug, Serialize)]
 pub struct LeftOut {
-    /// The path.
+    /// The path of the file.
     pub file: String,
-    /// The reason.
+    /// The reason why the file is not a device.
     pub because: String,
 }
 
-/// A route of a VRF in another router.
+/// The origin of a VPN route: a VRF of another router.
 #[derive(Clone, Debug)]
 pub(super) struct VpnRoute {
     /// The index of the router that announces the route.
@@ -122,14 +122,14 @@ pub(super) struct VpnRoute {
     pub(super) because: String,
 }
 
-/// The routes by the index of the receiving router, its VRF and the prefix of the route.
+/// The origins of VPN routes, by the index of the receiving router, the receiving VRF and the prefix.
 pub(super) type VpnRoutes = BTreeMap<(usize, String, Prefix), VpnRoute>;
 
 /// A network of devices.
 pub struct Snapshot<'a> {
     /// The devices, by name.
     pub devices: Vec<SnapshotDevice<'a>>,
-    /// The links between their ports.
+    /// The links between ports of the devices.
     pub links: Vec<Link>,
     /// The known cables.
     pub cables: Vec<WrittenCable>,
@@ -168,7 +168,7 @@ pub struct PortId {
 /// Ports that reach each other directly: the two ends of a wire, or the ports in one subnet.
 #[derive(Clone, Debug, Serialize)]
 pub struct Link {
-    /// The ends: at least two.
+    /// The ends of the link, at least two.
     pub ends: Vec<LinkEnd>,
     /// The reason for the link.
     #[serde(flatten)]

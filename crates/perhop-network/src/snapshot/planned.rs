@@ -26,7 +26,7 @@ pub struct Journey<'a> {
 pub struct PlannedStop {
     /// The device.
     pub device: String,
-    /// The interface through which the packets leave it.
+    /// The interface through which the packets leave the device.
     pub interface: String,
     /// The name of the port in the results.
     pub port: String,

@@ -24,7 +24,7 @@ type Area = u32;
 /// inside the last area (RFC 2328 §3.2).
 const LAST_STEP: u8 = 2;
 
-/// The participation of a port in a process.
+/// A port that runs a routing process.
 struct Member {
     id: PortId,
     process: Process,

@@ -12,7 +12,7 @@ use crate::forwarding::addresses;
 /// A subnet without another device, or a host that the user names.
 #[derive(Clone, Debug, Serialize)]
 pub struct Site {
-    /// The name: the name of the host, or the device and the subnet.
+    /// The name of the host, or the names of the device and the subnet.
     pub name: String,
     /// The device.
     pub device: String,
@@ -20,7 +20,7 @@ pub struct Site {
     pub interface: String,
     /// The subnet; `None` for a host.
     pub subnet: Option<String>,
-    /// An address in the subnet that no port of the device has.
+    /// The address of the host; for a subnet, an address in it that the interface does not have.
     pub address: IpAddr,
     /// The port on which packets of the site arrive.
     #[serde(skip)]
@@ -30,8 +30,8 @@ pub struct Site {
 impl Snapshot<'_> {
     /// Returns the sites: the hosts that the user names, otherwise the subnets that contain no other device.
     ///
-    /// Tunnels are not sites, because they have no hosts. Subnets with one or two other addresses (`/31`,
-    /// `/30`) are not sites, because they lead to a router outside of the snapshot.
+    /// Tunnels are not sites, because they have no hosts. Subnets with at most four addresses (`/30` to
+    /// `/32`) are not sites, because they have no room for hosts.
     pub fn sites(&self) -> Vec<Site> {
         if !self.written.hosts.is_empty() {
             return self.hosts();

@@ -8,8 +8,8 @@ use super::{Snapshot, WalkEnd};
 use crate::forwarding::{Decision, Origin};
 
 impl Snapshot<'_> {
-    /// Returns the end of a path at a device that has no certain route for the packet; `None` if the device
-    /// has one.
+    /// Returns the end of a path at a device that has no certain route for the packet; `None` if it has a
+    /// certain route.
     pub(super) fn unknown(
         &self,
         device: usize,

@@ -14,7 +14,7 @@ use super::{PortId, Snapshot};
 use crate::forwarding::{Decision, addresses};
 use crate::trace::{Cause, End, HeaderName, LabelSwitching, LineText, OwnPackets, Path, Stage, TraceOptions};
 
-/// Maximum number of paths of a packet that are followed.
+/// Limit on the number of paths of a packet.
 const MOST_PATHS: usize = 64;
 
 /// The paths of a packet from its sender to its receiver.
@@ -51,7 +51,7 @@ pub struct WalkPath {
 pub struct Hop {
     /// The device.
     pub device: String,
-    /// The path of its configuration.
+    /// The path of the device's configuration.
     pub file: String,
     /// The interface on which the packet arrives; `None` at the sender.
     pub arrives: Option<String>,
@@ -61,7 +61,7 @@ pub struct Hop {
     pub queue: Option<String>,
     /// The packet as it leaves the device.
     pub packet: String,
-    /// The MPLS labels with which it leaves, the outermost first.
+    /// The MPLS labels with which the packet leaves, the outermost first.
     pub labels: Vec<HopLabel>,
     /// The stages of the packet in the device.
     pub stages: Vec<Stage>,
@@ -75,7 +75,7 @@ pub struct Hop {
 pub struct Change {
     /// The device.
     pub device: String,
-    /// The path of its configuration.
+    /// The path of the device's configuration.
     pub file: String,
     /// The codepoint before the change.
     pub from: Dscp,
@@ -121,7 +121,7 @@ pub enum WalkEnd {
         /// The facts that the user can add so that perhop knows the next hop.
         help: String,
     },
-    /// The packet returns to a device with the same headers.
+    /// The packet returns to a device with the same headers, or the path is longer than the time to live.
     Loop {
         /// The device.
         device: String,
@@ -149,7 +149,7 @@ pub(super) struct Remarks {
 }
 
 impl Snapshot<'_> {
-    /// Returns the paths of a packet from the host or device with its source address.
+    /// Returns the paths of a packet from the host or device that has the source address.
     ///
     /// # Errors
     /// No device is near the source, or the policies of a device cannot be built.

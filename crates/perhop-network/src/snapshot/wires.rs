@@ -11,7 +11,7 @@ use perhop_scenario::{
 use super::planned::{Carries, Node, Plan, Routes, Wire};
 use super::{LinkReason, NotRun, PortId, Site, Snapshot, Way};
 
-/// The policy of hosts and segments, whose queues never drop packets.
+/// The name of the policy of hosts and segments. Its queues never drop packets.
 pub const AMPLE: &str = "ample";
 /// The rate of a line whose rate is not configured, bit/s.
 const UNKNOWN_RATE: u64 = 1_000_000_000;

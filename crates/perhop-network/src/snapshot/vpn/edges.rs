@@ -41,7 +41,7 @@ pub(super) struct Announced {
     pub(super) networks: Vec<Prefix>,
 }
 
-/// Whether a route depends only on lines, or also on a policy, which perhop does not evaluate.
+/// The certainty of a route: it depends only on lines, or also on a policy, which perhop does not evaluate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Certainty {
     Policy,
@@ -101,7 +101,7 @@ impl Edge {
         }
     }
 
-    /// Generates the neighbors inside the autonomous system.
+    /// Generates the neighbors inside the autonomous system with which the router exchanges VPN routes.
     pub(super) fn peers(&self) -> impl Iterator<Item = Peer> {
         self.process.ends.iter().filter_map(|((vrf, name), end)| {
             let address: IpAddr = name.parse().ok()?;

@@ -41,7 +41,7 @@ struct Candidate {
     route: VpnRoute,
 }
 
-/// Returns the VPN routes that each device has in its VRFs, and the origin of each.
+/// Returns the VPN routes that each device has in its VRFs, and the origins of these routes.
 pub(super) fn routes(snapshot: &Snapshot) -> (Vec<(usize, Route)>, VpnRoutes) {
     let places = 0..snapshot.devices.len();
     let has_vrf =
@@ -157,8 +157,8 @@ fn announced(snapshot: &Snapshot, device: usize, name: &str, vrf: &Vrf) -> Vec<(
     best.into_iter().collect()
 }
 
-/// Returns the routers that receive the routes of a router. Reflectors do not change the next hop (RFC 4456
-/// §10).
+/// Returns the routers that receive the VPN routes of the router `origin`. Reflectors do not change the next
+/// hop (RFC 4456 §10).
 fn receivers(snapshot: &Snapshot, edges: &[Option<Edge>], origin: usize) -> Vec<Received> {
     let mut found = Vec::new();
     let mut known = BTreeSet::from([origin]);
@@ -196,8 +196,8 @@ fn receivers(snapshot: &Snapshot, edges: &[Option<Edge>], origin: usize) -> Vec<
     found
 }
 
-/// Returns the neighbors that have a session with a router. Each has the settings that it configures for the
-/// router.
+/// Returns the neighbors that have a BGP session with a router, with the settings that each neighbor
+/// configures for this router.
 fn sessions(snapshot: &Snapshot, edges: &[Option<Edge>], device: usize) -> Vec<(usize, Peer)> {
     let Some(own) = &edges[device] else { return Vec::new() };
     let mut found: Vec<(usize, Peer)> = Vec::new();
