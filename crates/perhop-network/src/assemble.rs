@@ -1,4 +1,4 @@
-//! Converts router configurations to policies, rates, framings and tx-rings of the scenario.
+//! Converts router configurations to policies, rates, framings and transmit rings of the scenario.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};

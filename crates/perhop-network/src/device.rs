@@ -43,7 +43,7 @@ struct Configured<'a> {
     class_lines: OnceLock<Option<Box<dyn ClassLines>>>,
 }
 
-/// A neighbor of a device in its configuration.
+/// A neighbor that the configuration of a device names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Neighbor {
     /// The interface that leads to the neighbor.

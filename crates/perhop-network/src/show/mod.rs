@@ -80,8 +80,8 @@ impl<'a> ShownNetwork<'a> {
         Ok(ShownNetwork { front_ends, nodes, codepoints, measured_s })
     }
 
-    /// Returns the links whose queues the output of the commands `names` contains. Each link is a device and
-    /// a neighbor.
+    /// Returns the links whose queues a run must sample for the output of the commands `names`. Each link is
+    /// a device and a neighbor.
     ///
     /// # Errors
     /// There is no such command, or no device has its output.
@@ -98,8 +98,8 @@ impl<'a> ShownNetwork<'a> {
         Ok(found)
     }
 
-    /// Returns the output of the command `name` for each device, with the counters of `tables`. If
-    /// `interface` is not `None`, only its ports are printed. The name of the interface may be abbreviated.
+    /// Returns the output of the command `name` for each device, with the counters of `tables`. With
+    /// `interface`, the output has only the ports of this interface. The name may be abbreviated.
     ///
     /// # Errors
     /// There is no such command or option, or no device has such output.

@@ -1,5 +1,6 @@
-//! Routers with configurations: assembled and refused values, and the positions of diagnostics. The
-//! configuration language is a toy: its ports are defined in Rust, and it reports one word.
+//! Scenarios with router configurations: values from the configuration, refused values, and the positions of
+//! diagnostics. The configuration language is a toy: its ports are defined in Rust, and its only diagnostic
+//! is about the word `bad`.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -154,7 +155,7 @@ fn a_configuration_applies_to_the_interfaces_of_links() {
         "of the router's subnet"
     );
     assert!(loaded.scenario.policies.is_empty(), "written values are unchanged");
-    // The scenario embedded in results can be loaded again and is the same.
+    // Results contain the scenario. Loading it again gives the same resolved scenario.
     let again = serde_json::to_value(loaded.embedded()).unwrap();
     let again = Loader::with(&TOY).load_document(&Document::from_json(again), ".").unwrap();
     assert_eq!(again.resolved, Loaded { scenario: loaded.embedded(), ..loaded.clone() }.resolved);
@@ -202,7 +203,7 @@ fn carried_interfaces_are_named_and_have_destinations() {
     let carrying = |carries: &str| format!("{{ name: eth0, carries: {carries} }}");
     let loaded = load(&SCENARIO.replace("{ name: eth0 }", &carrying("{ ATM1.1: [10.9.0.0/16, 10.9.9.9] }")))
         .map(|loaded| loaded.resolved.policies["edge Ethernet0 output"].clone());
-    // The other link uses the same interface by itself.
+    // The link between `edge` and `core` already uses ATM1.1.
     assert!(loaded.unwrap_err().contains("two links use interface `ATM1.1`"));
     let alone = SCENARIO.replace("{ edge: { name: ATM1 } }", "{}").replace("[edge, core]", "[pc, core]");
     let loaded =
