@@ -8,9 +8,9 @@ use perhop_qos::ConfigError;
 /// A device, and the front end that read its configuration.
 #[derive(Clone)]
 pub struct Device<'a> {
-    /// The device.
+    /// The model of the device.
     pub model: Arc<DeviceModel>,
-    /// The front end.
+    /// The front end that read the configuration.
     pub front_end: &'a dyn FrontEnd,
 }
 

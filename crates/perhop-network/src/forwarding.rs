@@ -17,7 +17,7 @@ const UNUSABLE: u8 = u8::MAX;
 /// The routes of a device: connected and static routes, and routes that are not in the configuration.
 #[derive(Clone, Copy, Debug)]
 pub struct Table<'a> {
-    /// The device.
+    /// The device whose routes these are.
     pub router: &'a Router,
     /// The routes that are not in the configuration, with line 0.
     pub(crate) given: &'a Given,
@@ -30,7 +30,7 @@ pub enum Decision<'a> {
     Own {
         /// The port that has the destination address.
         port: &'a Port,
-        /// The address.
+        /// The destination address, with its prefix length.
         address: InterfaceAddress,
     },
     /// The packet leaves through a port.
@@ -44,7 +44,7 @@ pub enum Decision<'a> {
 /// The port through which a packet leaves, and the reason.
 #[derive(Clone, Debug)]
 pub struct Exit<'a> {
-    /// The port.
+    /// The output port.
     pub port: &'a Port,
     /// The kind of route.
     pub origin: Origin,

@@ -66,7 +66,7 @@ pub struct HopLabel {
 /// A place where the EXP of the top label changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ExpChange {
-    /// The device.
+    /// The name of the device.
     pub device: String,
     /// The path of the device's configuration.
     pub file: String,

@@ -42,7 +42,7 @@ pub enum ExpFate {
 /// A place that changes the EXP.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ExpPlace {
-    /// The device.
+    /// The name of the device.
     pub device: String,
     /// The path of the device's configuration.
     pub file: String,
@@ -74,7 +74,7 @@ pub enum Fate {
 /// A place that changes codepoints.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Place {
-    /// The device.
+    /// The name of the device.
     pub device: String,
     /// The path of the device's configuration.
     pub file: String,

@@ -131,7 +131,7 @@ pub struct Snapshot<'a> {
     pub devices: Vec<SnapshotDevice<'a>>,
     /// The links between ports of the devices.
     pub links: Vec<Link>,
-    /// The known cables.
+    /// The cables, from descriptions of labs and from outputs of devices.
     pub cables: Vec<WrittenCable>,
     /// The files that perhop does not read as devices.
     pub left_out: Vec<LeftOut>,
@@ -180,9 +180,9 @@ pub struct Link {
 /// One end of a link.
 #[derive(Clone, Debug, Serialize)]
 pub struct LinkEnd {
-    /// The device.
+    /// The name of the device.
     pub device: String,
-    /// The interface.
+    /// The name of the interface.
     pub interface: String,
     #[serde(skip)]
     pub(crate) id: PortId,
@@ -203,7 +203,7 @@ pub enum LinkReason {
     },
     /// The ports have addresses in the same subnet.
     Subnet {
-        /// The subnet.
+        /// The prefix of the subnet.
         subnet: String,
     },
 }

@@ -24,7 +24,7 @@ pub struct Journey<'a> {
 /// A port on the path of packets, with its names in the network and in the results.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PlannedStop {
-    /// The device.
+    /// The name of the device.
     pub device: String,
     /// The interface through which the packets leave the device.
     pub interface: String,

@@ -14,9 +14,9 @@ use crate::forwarding::addresses;
 pub struct Site {
     /// The name of the host, or the names of the device and the subnet.
     pub name: String,
-    /// The device.
+    /// The name of the device to which the site is connected.
     pub device: String,
-    /// The interface.
+    /// The name of the interface behind which the site is.
     pub interface: String,
     /// The subnet; `None` for a host.
     pub subnet: Option<String>,

@@ -49,7 +49,7 @@ pub struct WalkPath {
 /// A device that a packet passes.
 #[derive(Clone, Debug, Serialize)]
 pub struct Hop {
-    /// The device.
+    /// The name of the device.
     pub device: String,
     /// The path of the device's configuration.
     pub file: String,
@@ -73,7 +73,7 @@ pub struct Hop {
 /// A place where a codepoint changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Change {
-    /// The device.
+    /// The name of the device.
     pub device: String,
     /// The path of the device's configuration.
     pub file: String,
@@ -91,39 +91,39 @@ pub struct Change {
 pub enum WalkEnd {
     /// The packet reaches its destination: a host behind an interface, or a device.
     Delivered {
-        /// The last device.
+        /// The name of the last device.
         device: String,
         /// The interface behind which the host is; `None` if the device itself is the destination.
         interface: Option<String>,
     },
     /// A device drops the packet.
     Dropped {
-        /// The device.
+        /// The name of the device.
         device: String,
         /// The stage that drops the packet.
         cause: Cause,
     },
     /// The packet leaves to a router outside of the snapshot.
     LeavesSnapshot {
-        /// The last device.
+        /// The name of the last device.
         device: String,
-        /// The interface.
+        /// The interface through which the packet leaves.
         interface: String,
         /// The next router, if the route names it.
         next_hop: Option<IpAddr>,
     },
     /// perhop does not know the next hop of the packet.
     PathUnknown {
-        /// The device.
+        /// The name of the device.
         device: String,
-        /// The reason.
+        /// The reason why the next hop is unknown.
         because: String,
         /// The facts that the user can add so that perhop knows the next hop.
         help: String,
     },
     /// The packet returns to a device with the same headers, or the path is longer than the time to live.
     Loop {
-        /// The device.
+        /// The name of the device.
         device: String,
     },
 }

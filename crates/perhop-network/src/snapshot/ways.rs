@@ -45,7 +45,7 @@ pub enum NotRun {
     Ends(WalkEnd),
     /// A scenario cannot express the path of the packets.
     Because {
-        /// The reason.
+        /// The reason why a scenario cannot express the path.
         because: String,
     },
 }

@@ -239,7 +239,7 @@ pub enum Stage {
         route: Route,
         /// The prefix of the route.
         prefix: Option<String>,
-        /// The next router.
+        /// The address of the next router.
         next_hop: Option<IpAddr>,
         /// The interface through which the packet leaves, or the interface that has the destination address.
         interface: Option<String>,
@@ -248,7 +248,7 @@ pub enum Stage {
     },
     /// The device adds, replaces or removes MPLS labels.
     Labels {
-        /// The operation.
+        /// The kind of change to the labels.
         operation: LabelOperation,
         /// The labels after the operation, the outermost first.
         labels: Vec<String>,
@@ -289,7 +289,7 @@ pub enum Stage {
 /// The bytes that a class of HTB sends per round.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Turn {
-    /// The quantum, bytes.
+    /// The bytes that the class sends per round (quantum).
     pub quantum: ByteSize,
     /// The quantum that the kernel computes from rate and r2q, bytes, before it applies its limits; `None` if
     /// the configuration sets a quantum.

@@ -20,9 +20,9 @@ const OF_HOSTS: u8 = 29;
 pub struct NetworkFinding {
     /// The path of the configuration.
     pub file: String,
-    /// The device.
+    /// The name of the device.
     pub device: String,
-    /// The diagnostic.
+    /// The line, the rule and the texts of the finding.
     #[serde(flatten)]
     pub diagnostic: Diagnostic,
     /// The topic of the finding in its line, if other findings can have the same cause.

@@ -174,8 +174,8 @@ impl<'s> PacketsOfClasses<'s> {
         self.sets[own].iter().zip(&self.sets[other]).any(|(own, other)| *own && *other)
     }
 
-    /// Returns the difference of two sets: the packets that are only in `own`, and those that are only in
-    /// `other`.
+    /// Returns the difference of two sets: the packets that are only in `own`, and the packets that are only
+    /// in `other`.
     pub(super) fn difference(&self, own: usize, other: usize) -> Difference<'_> {
         let only = |first: usize, second: usize| {
             let pairs = self.sets[first].iter().zip(&self.sets[second]).zip(&self.probes);

@@ -60,8 +60,8 @@ fn is_usual_rate(rates: &BTreeMap<(usize, usize), BTreeSet<Option<u64>>>, at: (u
     own.into_iter().flatten().any(|rate| rate.is_none_or(|rate| (*least..=*most).contains(&rate)))
 }
 
-/// Reports the only policy whose percentage of priority for EF is far from those of all other policies, often
-/// because of a wrong digit.
+/// Reports the only policy whose percentage of priority for EF is far from the percentages of all other
+/// policies, often because of a wrong digit.
 fn check_shares(
     snapshot: &Snapshot,
     treatments: &Treatments,

@@ -23,7 +23,7 @@ enum Member {
 /// The protocol that forms a bundle, and whether this end sends first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
-    /// No protocol.
+    /// The bundle uses no protocol.
     On,
     Active,
     Passive,

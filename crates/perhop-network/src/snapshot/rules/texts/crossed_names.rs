@@ -57,7 +57,7 @@ fn scheduler_of_class<'t>(node: &Node<'t>) -> Option<Reference<'t>> {
     }
 }
 
-/// Generates the named blocks of a part of class of service.
+/// Generates the blocks in the block `part` of `class-of-service`, each with its name.
 fn blocks<'n, 't>(nodes: &'n [Node<'t>], part: &str) -> impl Iterator<Item = (&'t str, &'n Node<'t>)> {
     let inner = block(nodes, &["class-of-service", part]).map_or(&[][..], |node| &node.inner);
     inner.iter().filter_map(|node| Some((*words(node).first()?, node)))

@@ -21,8 +21,9 @@ struct Port<'t> {
     description: String,
 }
 
-/// Reports the only port of which only the speed or only the duplex is fixed, at up to 100 Mb/s, and the only
-/// port of a switch with other fixed values than all others, if others have the same description.
+/// Reports the only port with a fixed speed or a fixed duplex but not both, at up to 100 Mb/s. Also reports
+/// the only port of a switch with other fixed values than all other ports, if ports with the same description
+/// have the usual values.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let all: Vec<Vec<Port>> = trees.iter().map(|nodes| nodes.iter().filter_map(port).collect()).collect();
     // Some hardware has only one of the two commands.
@@ -69,7 +70,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     }
 }
 
-/// Returns the line and the problem of a port of which only one value is fixed.
+/// Returns the line and the problem of a port with a fixed speed or a fixed duplex, but not both.
 fn half(own: &Port) -> Option<(usize, &'static str)> {
     match (own.speed, own.duplex) {
         // At 1 Gb/s, ports negotiate even with a fixed speed (IEEE 802.3 §40.5.1).

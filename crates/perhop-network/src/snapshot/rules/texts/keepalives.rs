@@ -52,7 +52,7 @@ fn fault(own: &Keepalive, other: &Keepalive) -> Option<String> {
     if let Some(source) = own.source.filter(|source| own.lacks(*source)) {
         return Some(format!("have the source {source}, which is no address of the switch"));
     }
-    // A peer with a wrong source is reported itself.
+    // If the peer has this destination as a wrong source, the finding is at the peer.
     let is_peer = other.source == Some(own.destination) || !other.lacks(own.destination);
     (!is_peer).then(|| format!("go to {}, which is no address of the other switch", own.destination))
 }

@@ -29,9 +29,9 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     }
 }
 
-/// Returns the first position whose codepoint has a lower class selector than the codepoint of a lower
-/// position, and that position, with both values. The codepoint 0 is the default: such a map removes the
-/// priority on purpose.
+/// Returns the first position whose codepoint has a lower class selector than the codepoint of the position
+/// before, and the position before, each with its codepoint. Codepoints 0 are skipped: a map with them
+/// removes the priority on purpose.
 fn falls(values: &[u8]) -> Option<[(usize, u8); 2]> {
     let ranked = values.iter().copied().enumerate().skip(1).filter(|(_, value)| *value != 0);
     let ranked: Vec<(usize, u8)> = ranked.collect();

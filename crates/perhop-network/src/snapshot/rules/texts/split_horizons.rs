@@ -13,7 +13,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     for link in snapshot.links.iter().filter(|link| link.is_tunnel && link.ends.len() > LEAST_SPOKES) {
         let ends: Vec<PortId> = link.ends.iter().map(|end| end.id).collect();
         let mut hubs = ends.iter().filter(|id| is_hub(snapshot, **id));
-        // With several hubs, a spoke may learn the routes of the others elsewhere.
+        // With several hubs, a spoke may learn the routes of the other spokes from another hub.
         let (Some(hub), None) = (hubs.next(), hubs.next()) else { continue };
         let nodes = &trees[hub.device];
         let port = snapshot.port(*hub);

@@ -24,7 +24,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     }
 }
 
-/// The ports of a device in a VRF.
+/// Generates the ports of a device in a VRF.
 fn ports_in<'s>(snapshot: &'s Snapshot, device: usize, vrf: &'s str) -> impl Iterator<Item = &'s Port> {
     let is_in = move |port: &&Port| port.forwarding.vrf.as_ref().is_some_and(|own| own.value == vrf);
     snapshot.router(device).ports.iter().filter(is_in)

@@ -20,7 +20,7 @@ const FIRST_VERSION: u32 = 16;
 /// The origin of the MTU of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Origin {
-    /// This line of the port.
+    /// The line of the port that sets the MTU.
     Line(usize),
     /// The MTU of the switch.
     System,

@@ -25,9 +25,9 @@ struct Multicast<'t> {
     is_border: bool,
 }
 
-/// Reports a device whose rendezvous point for some groups differs from the one of all neighbors, and members
-/// of a rendezvous point that only another device lists. Neighbors of other domains have their own points
-/// (RFC 3618 §1).
+/// Reports a device whose rendezvous point for some groups differs from the rendezvous point of all
+/// neighbors, and members of a rendezvous point that only another device lists. Neighbors of other domains
+/// have different rendezvous points (RFC 3618 §1).
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let devices: Vec<Multicast> = trees.iter().map(|nodes| read(nodes)).collect();
     if devices.iter().all(|own| own.points.is_empty()) {

@@ -7,7 +7,7 @@ use super::super::super::{NetworkFinding, Snapshot};
 use super::super::vlan_ports::vlans;
 use crate::rules;
 
-/// The VLANs that a switch has without a line: the default VLAN, and those of Token Ring and FDDI.
+/// The VLANs that a switch has without a line: the default VLAN, and the VLANs of Token Ring and FDDI.
 const WITHOUT_LINES: [u16; 5] = [1, 1002, 1003, 1004, 1005];
 /// The minimum number of defined VLANs. A switch that learns its VLANs from a server of VTP defines none.
 const LEAST_DEFINED: usize = 2;

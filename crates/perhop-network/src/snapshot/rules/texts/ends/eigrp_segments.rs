@@ -71,7 +71,7 @@ fn check_numbers(
             let mut own = all[id.device]
                 .iter()
                 .filter(|process| process.is_of(snapshot, *id) && obstacle(snapshot, *id, process).is_none());
-            // A device with several processes may speak with the others in any of them.
+            // If a device has several processes, any of them may have neighbors on the link.
             let process = own.next()?;
             own.next().is_none().then_some((*id, process))
         })
