@@ -37,7 +37,7 @@ impl<'a> PortsBelow<'a> {
         PortsBelow { by_interface, by_address }
     }
 
-    /// Returns the port through which the packets of `port` leave; `None` if `port` has its own line.
+    /// Returns the port that carries the packets of `port`; `None` if `port` is not above another port.
     fn below(&self, port: &Port) -> Option<&'a Port> {
         let source = port.forwarding.tunnel.as_ref().and_then(|tunnel| tunnel.source.as_ref());
         let line = match source.map(|source| &source.value) {
@@ -49,7 +49,7 @@ impl<'a> PortsBelow<'a> {
         parent.and_then(|parent| self.by_interface.get(parent).copied()).or(line)
     }
 
-    /// Returns the name of the port whose line carries the packets of `port`.
+    /// Returns the name of the lowest port that carries the packets of `port`.
     pub fn line_of<'p>(&self, port: &'p Port) -> &'p str
     where
         'a: 'p,
@@ -66,7 +66,8 @@ pub fn ports_above<'a>(ports: &'a [Port], below: &Port) -> Vec<&'a Port> {
     ports.iter().filter(|port| !port.shutdown).filter(is_above).collect()
 }
 
-/// Returns a diagnostic for each port that is slower than the shapers of the ports above it together.
+/// Returns a diagnostic for each port whose rate is less than the sum of the shaped rates of the ports above
+/// it.
 pub fn shapers_above_port(ports: &[Port]) -> Vec<Diagnostic> {
     let found = PortsBelow::new(ports);
     let mut above: BTreeMap<usize, CommonPort> = BTreeMap::new();

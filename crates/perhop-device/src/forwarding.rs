@@ -32,7 +32,7 @@ pub struct Forwarding {
 /// A static route.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Route {
-    /// Its line.
+    /// The line of the route in the configuration, from 1.
     pub line: usize,
     /// The routing table (VRF); `None` for the global one.
     pub vrf: Option<String>,
@@ -45,7 +45,7 @@ pub struct Route {
     pub distance: u8,
     /// Whether the route depends on a test (object tracking).
     pub is_conditional: bool,
-    /// Its origin.
+    /// The origin: the configuration, the caller, a routing protocol or a VPN.
     pub origin: RouteOrigin,
 }
 
@@ -57,7 +57,7 @@ pub enum RouteOrigin {
     Configured,
     /// The caller.
     Given,
-    /// The shortest path of a routing protocol; the line is the line of the process.
+    /// The shortest path of a routing protocol. [`Route::line`] is the line of the protocol's process.
     Computed(RoutingProtocol),
     /// A route of an MPLS VPN (RFC 4364). The next hop is looked up in the global routing table.
     Vpn,
@@ -72,7 +72,7 @@ pub enum RouteTarget {
     Interface {
         /// The name of the interface. The routes through the interface share this string.
         name: Arc<str>,
-        /// The router.
+        /// The next hop; `None` if the route has only an interface.
         next_hop: Option<IpAddr>,
     },
     /// The device drops the packets.
@@ -84,16 +84,16 @@ pub enum RouteTarget {
 /// An address of an interface with the length of its subnet's prefix. It serializes as a pair of both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InterfaceAddress {
-    /// Its line.
+    /// The line that configures the address, from 1.
     pub line: usize,
     /// The address.
     pub address: IpAddr,
-    /// Bits of the subnet's prefix: at most those of the address.
+    /// The prefix length of the subnet, bits.
     pub prefix_length: u8,
 }
 
 impl InterfaceAddress {
-    /// Returns its subnet; `None` if the prefix is longer than the address.
+    /// Returns the subnet of the address; `None` if the prefix is longer than the address.
     pub fn subnet(&self) -> Option<Prefix> {
         let length = u32::from(self.prefix_length);
         let network = match self.address {
@@ -108,11 +108,11 @@ impl InterfaceAddress {
         };
         Prefix::new(network, self.prefix_length).ok()
     }
-    /// Whether `other` is in its subnet.
+    /// Whether `other` is in the subnet of this address.
     pub fn is_neighbor(&self, other: IpAddr) -> bool {
         self.subnet().is_some_and(|subnet| subnet.contains(other.into()))
     }
-    /// Whether `other` is the first or the last address of its subnet, which the device accepts as its own
+    /// Whether `other` is the first or the last address of this subnet. The device accepts packets to both
     /// (RFC 1812 §4.2.2.11, §5.3.5.2). A subnet of two addresses has neither (RFC 3021).
     pub fn is_broadcast(&self, other: IpAddr) -> bool {
         let (IpAddr::V4(own), IpAddr::V4(other)) = (self.address, other) else { return false };
@@ -155,7 +155,7 @@ impl PortForwarding {
 /// The parts of a port that determine the path of its packets.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PortForwarding {
-    /// Its purpose.
+    /// Whether packets pass through the port or go to the device itself.
     pub role: PortRole,
     /// The routing table (VRF); `None` for the global one.
     pub vrf: Option<At<String>>,
@@ -165,15 +165,16 @@ pub struct PortForwarding {
     pub parent: Option<String>,
     /// The description of the interface.
     pub description: Option<String>,
-    /// The names of the interfaces that carry its packets: the members of a bundle, or the line of a dialer.
+    /// The names of the interfaces that carry the packets of the port: the members of a bundle, or the
+    /// physical interface of a dialer.
     pub below: Vec<String>,
-    /// The access lists that its packets must pass.
+    /// The access lists that packets of the port must pass.
     pub access_groups: Vec<AccessGroup>,
     /// The tunnel that starts at this port.
     pub tunnel: Option<Tunnel>,
     /// The encryption of packets that leave.
     pub encryption: Option<Encryption>,
-    /// The routing protocols that it takes part in.
+    /// The routing protocols that run on the port.
     pub routing: Vec<PortRouting>,
     /// The line that enables LDP on the port. The port then distributes labels, and sends and receives
     /// packets with labels.
@@ -188,9 +189,9 @@ pub struct PortForwarding {
     pub output_line: Option<usize>,
     /// The line that sets the MTU.
     pub mtu_line: Option<usize>,
-    /// The line that sets the VLAN tags of its frames.
+    /// The line that sets the VLAN tags of frames.
     pub tag_line: Option<usize>,
-    /// The line that shuts it down.
+    /// The line that shuts the port down.
     pub shutdown_line: Option<usize>,
 }
 
@@ -210,7 +211,7 @@ pub struct SharedAddress {
 /// An access list that a port applies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AccessGroup {
-    /// Its line.
+    /// The line that applies the list to the port.
     pub line: usize,
     /// The name of the list.
     pub list: String,
@@ -234,9 +235,9 @@ pub enum AccessDecision {
 /// A list whose first matching entry applies.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AccessList {
-    /// Its first line; 0 if the configuration does not define it.
+    /// The first line of the list; 0 if the configuration does not define it.
     pub line: usize,
-    /// Its entries in order.
+    /// The entries in order.
     pub entries: Vec<AccessEntry>,
     /// The decision for packets that match no entry.
     pub rest: AccessDecision,
@@ -245,11 +246,11 @@ pub struct AccessList {
 /// An entry of an access list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AccessEntry {
-    /// Its line.
+    /// The line of the entry.
     pub line: usize,
-    /// Its decision.
+    /// The decision for packets that match.
     pub decision: AccessDecision,
-    /// The packets that it matches.
+    /// The packets that the entry matches.
     pub condition: Condition,
 }
 
@@ -277,7 +278,7 @@ pub struct Tunnel {
     pub maps: Vec<TunnelMap>,
     /// The protocol in the outermost IP header.
     pub protocol: Protocol,
-    /// The headers that it adds, the innermost first.
+    /// The headers that the tunnel adds, the innermost first.
     pub headers: Vec<Header>,
     /// The header by which policies of the port below the tunnel classify its packets.
     pub classified_by: ClassifiedHeader,
@@ -286,9 +287,9 @@ pub struct Tunnel {
 /// The outer destination of packets to a next hop inside a tunnel with several ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TunnelMap {
-    /// Its line; 0 if the device learns the destination.
+    /// The line of the mapping; 0 if the device learns the destination.
     pub line: usize,
-    /// The next hop.
+    /// The next hop inside the tunnel.
     pub inside: IpAddr,
     /// The destination of the outer header.
     pub outside: IpAddr,
@@ -330,7 +331,7 @@ pub struct Encryption {
     pub line: usize,
     /// The configured name of the rules that select packets for encryption.
     pub name: String,
-    /// The packets that it encrypts.
+    /// The packets that the port encrypts.
     pub encrypts: Condition,
     /// The destinations of encrypted packets.
     pub peers: Vec<Ipv4Addr>,

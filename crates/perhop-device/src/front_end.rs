@@ -23,15 +23,15 @@ pub trait FrontEnd: Sync {
     /// Returns the name of the language for messages.
     fn name(&self) -> &'static str;
 
-    /// Returns the names of the platforms whose rules can apply.
+    /// Returns the names of the platforms of this language.
     fn platforms(&self) -> &'static [&'static str];
 
-    /// Whether `name` is a platform whose rules can apply: a listed platform or one of its products.
+    /// Whether `name` is a platform of this language: a listed platform or one of its products.
     fn has_platform(&self, name: &str) -> bool {
         self.platforms().contains(&name)
     }
 
-    /// Returns the queueing rules of a platform; empty if the rules are not data.
+    /// Returns the queueing rules of a platform; an empty list if no data file has the rules.
     fn platform_rules(&self, _platform: &str) -> Vec<PlatformRule> {
         Vec::new()
     }
@@ -43,7 +43,7 @@ pub trait FrontEnd: Sync {
     /// fails because of the text, and never panics.
     ///
     /// # Errors
-    /// When an option is invalid; the path begins at a field of [`ParseOptions`].
+    /// An option is invalid. The path begins at a field of [`ParseOptions`].
     fn parse(&self, text: &str, options: &ParseOptions) -> Result<DeviceModel, ConfigError>;
 
     /// Returns the full name of an interface whose name may be abbreviated.
@@ -97,7 +97,8 @@ pub trait FrontEnd: Sync {
         Vec::new()
     }
 
-    /// Returns the writer of this language and its name for users; `None` if there is none.
+    /// Returns the writer of this language and its name for users; `None` if perhop cannot write the
+    /// language.
     fn writer(&self) -> Option<(&'static str, &dyn Writer)> {
         None
     }
@@ -125,7 +126,8 @@ pub trait FrontEnd: Sync {
         None
     }
 
-    /// Returns the printer and the reader of device outputs; `None` if there is none.
+    /// Returns the printer and the reader of device outputs; `None` if perhop supports no outputs of this
+    /// language.
     fn shows(&self) -> Option<&dyn Shows> {
         None
     }
@@ -134,10 +136,10 @@ pub trait FrontEnd: Sync {
 /// The writer of a vendor's language.
 pub trait Writer: Sync {
     /// Writes `policies` in this language, and lists the parts that are missing or different in the text. The
-    /// front end can read the text. Parts without a counterpart are omitted.
+    /// front end can read the text. Parts without a counterpart in the language are omitted.
     ///
     /// # Errors
-    /// When the policies do not fit into one text, or the rate of an interface is missing.
+    /// The policies do not fit into one text, or the rate of an interface is missing.
     fn write(&self, policies: &PoliciesToWrite) -> Result<Written, ConfigError>;
 }
 
@@ -231,23 +233,23 @@ pub struct HardwareOptions {
 /// An interface that is added to a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AddedInterface {
-    /// Its name.
+    /// The name of the interface.
     pub name: String,
-    /// The command that adds it.
+    /// The command that adds the interface.
     pub command: String,
-    /// The rate of its line.
+    /// The rate of the interface.
     pub rate: Rate,
 }
 
 /// A class to which a packet belongs, and the deciding lines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MatchedLines {
-    /// The policy.
+    /// The name of the policy.
     pub policy: String,
     /// The first class that matches.
     pub class: String,
     /// The line of the class in the policy; `None` if the policy does not contain the class.
     pub line: Option<usize>,
-    /// The lines of its matching criteria, and the deciding entries of access lists.
+    /// The lines of the criteria that match, and of the deciding entries of access lists.
     pub criteria: Vec<usize>,
 }

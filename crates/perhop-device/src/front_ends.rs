@@ -51,7 +51,8 @@ impl<'a> FrontEnds<'a> {
             || self.fallback.recognize(text).is_some()
     }
 
-    /// Returns the front end for `text`: the front end of `platform`, or of the most certain language.
+    /// Returns the front end of `platform`, or without a platform the front end that recognizes `text` with
+    /// the highest certainty.
     ///
     /// # Errors
     /// The platform does not exist. The path is `platform`.
@@ -142,7 +143,8 @@ impl<'a> FrontEnds<'a> {
         self.all().map(|front_end| front_end.read_tables(output)).find(|tables| !tables.is_empty())
     }
 
-    /// Returns the packet memory of a switch from its configuration or its output, with the language.
+    /// Returns the packet memory of a switch from its configuration or its output, and the front end that
+    /// read it.
     ///
     /// # Errors
     /// No front end models the memory of such a device, or the product is unknown.

@@ -1,6 +1,6 @@
 //! [`LabelDistribution`]: the distribution of MPLS labels by a device (LDP, RFC 5036), as configured.
 
-/// The distribution of labels by a device. The ports that take part have a line in
+/// The distribution of labels by a device. A port that distributes labels has a line in
 /// [`PortForwarding::ldp`](crate::PortForwarding::ldp).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LabelDistribution {

@@ -26,7 +26,8 @@ pub struct DeviceModel {
     /// The ports with their policies.
     pub router: Router,
     /// The ports of a device that perhop refuses to simulate, read by the rules of the likely platform. Only
-    /// questions about networks use them: addresses, routes, lists and classes do not depend on queues.
+    /// questions about networks use these ports, because addresses, routes, lists and classes do not depend
+    /// on queues.
     pub unsimulated: Option<Box<Router>>,
     /// The packet memory of a switch, which the queues of its ports share.
     pub memory: Option<SwitchMemory>,
@@ -35,9 +36,9 @@ pub struct DeviceModel {
 /// A line that is not modeled or not recognized.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenLine {
-    /// Its number, from 1.
+    /// The number of the line, from 1.
     pub line: usize,
-    /// The names of the interfaces whose packets it affects; `None` for the whole device.
+    /// The names of the interfaces whose packets the line affects; `None` for the whole device.
     pub interfaces: Option<Arc<[String]>>,
 }
 
@@ -119,21 +120,22 @@ pub struct Concern {
 /// The platform whose rules apply to a configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RecognizedPlatform {
-    /// Its name, one of [`FrontEnd::platforms`](crate::FrontEnd::platforms).
+    /// The name, one of [`FrontEnd::platforms`](crate::FrontEnd::platforms).
     #[serde(rename = "profile")]
     pub name: String,
     /// The operating system that wrote the configuration.
     pub dialect: String,
-    /// The name of that system in messages.
+    /// The name of the operating system in messages.
     pub system: String,
-    /// Whether perhop models the queueing of that system and its hardware, or the user chose a platform for
-    /// it.
+    /// Whether perhop simulates the queues of the device. A platform that the user chose for Cisco IOS counts
+    /// as modeled. False if the family or the product is not modeled or unknown.
     pub supported: bool,
     /// Whether the user chose the platform.
     pub chosen: bool,
     /// Whether the configuration determines the platform, or the user chose it.
     pub certain: bool,
-    /// The lines that show the platform, the clearest line first; empty if the platform is assumed.
+    /// The lines from which perhop recognizes the platform, the clearest line first; empty if the platform is
+    /// assumed.
     pub because: Vec<Evidence>,
     /// The names of the rules by which a switch divides its packet memory, by kind of evidence.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -145,7 +147,7 @@ pub struct RecognizedPlatform {
 pub struct Evidence {
     /// The line, from 1.
     pub line: usize,
-    /// Its text.
+    /// The text of the line.
     pub text: String,
     /// The conclusion from the line, such as the name of the platform.
     pub says: String,

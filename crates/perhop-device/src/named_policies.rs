@@ -59,7 +59,7 @@ pub fn interface_for(
     })
 }
 
-/// Whether packets are neither marked, policed nor classified.
+/// Whether the policy neither marks, polices nor classifies packets.
 fn is_plain(policy: &PolicyConfig) -> bool {
     let is_fifo =
         |classes: &[perhop_qos::policy::ClassConfig]| matches!(classes, [single] if single.name == "fifo");

@@ -37,11 +37,11 @@ pub struct NotesAt<'a> {
 }
 
 impl NotesAt<'_> {
-    /// Adds a construct, and the reason for the difference.
+    /// Adds a missing or different construct, with the reason.
     pub fn report(&mut self, construct: impl Into<String>, reason: impl Into<String>) {
         self.add(Missing::new(construct, reason));
     }
-    /// Adds a construct, the reason for the difference, and a change that avoids it.
+    /// Adds a missing or different construct, with the reason and a change that avoids the difference.
     pub fn report_with_change(
         &mut self,
         construct: impl Into<String>,
@@ -50,7 +50,7 @@ impl NotesAt<'_> {
     ) {
         self.add(Missing::new(construct, reason).instead(instead));
     }
-    /// Adds a part that is missing.
+    /// Adds a missing construct.
     pub fn add(&mut self, missing: Missing) {
         let Missing { construct, reason, instead } = missing;
         self.notes.add(NotExpressed { construct, place: self.place.clone(), reason, instead });
@@ -66,7 +66,7 @@ pub struct Missing {
 }
 
 impl Missing {
-    /// Creates a missing construct with the reason.
+    /// Creates a missing construct with the reason for the difference.
     pub fn new(construct: impl Into<String>, reason: impl Into<String>) -> Missing {
         Missing { construct: construct.into(), reason: reason.into(), instead: None }
     }
@@ -77,7 +77,8 @@ impl Missing {
     }
 }
 
-/// Converts text for a comment. Names come from files, and a line break in a name would start a command.
+/// Converts text for a comment. Line breaks are removed, because names come from files and a line break in a
+/// name would start a command.
 pub fn comment(text: &str) -> String {
     pictured(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EvidenceKind {
-    /// The vendor documents it.
+    /// The vendor documents the rule.
     Documented,
-    /// A device has printed it.
+    /// A device has printed the rule.
     Printed,
-    /// A person has measured it on a device.
+    /// A person has measured the rule on a device.
     Measured,
     /// The rule follows from other evidence.
     Inferred,
@@ -34,7 +34,7 @@ pub struct PlatformRule {
     pub certainty: EvidenceKind,
     /// The document and section, the device's output or the measurement.
     pub source: String,
-    /// The value as text.
+    /// A remark on the value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }

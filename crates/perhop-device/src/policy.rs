@@ -9,13 +9,13 @@ use crate::intent::ClassId;
 /// A policy attached to a port.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AttachedPolicy {
-    /// Its name.
+    /// The name of the policy.
     pub name: String,
-    /// The line that opens it, from 1.
+    /// The line that opens the policy, from 1.
     pub line: usize,
-    /// Bits per second that percentages of bandwidth refer to.
+    /// The rate to which percentages of bandwidth refer, bits per second.
     pub rate_bps: u64,
-    /// Its classes in order.
+    /// The classes in order.
     pub classes: Vec<AttachedClass>,
     /// The queue limits that all priority classes of a level share.
     pub priority_limits: Vec<PriorityLimit>,
@@ -24,40 +24,41 @@ pub struct AttachedPolicy {
 /// One class of an attached policy.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AttachedClass {
-    /// Its place in the tree of Intent. Links refer to classes by this place.
+    /// The index of the class in the tree of Intent. Links refer to classes by this index.
     #[serde(skip)]
     pub id: ClassId,
-    /// Its name.
+    /// The name of the class.
     pub name: String,
-    /// The line of the policy that opens it; 0 for a class that the policy does not contain.
+    /// The line of the policy that opens the class; 0 for a class that the policy does not contain.
     pub line: usize,
     /// Whether a packet must match all criteria or one of them.
     pub combination: Combination,
-    /// Its criteria as the device prints them.
+    /// The criteria as the device prints them.
     pub matches: Vec<String>,
-    /// The name of its queue in results; `None` if its packets wait in the queue of another class.
+    /// The name of the queue in results; `None` if the packets of the class wait in the queue of another
+    /// class.
     pub queue: Option<String>,
-    /// The name of the conditioner that marks and polices its packets.
+    /// The name of the conditioner that marks and polices the packets of the class.
     pub conditioner: Option<String>,
-    /// Its guarantee.
+    /// The configured guarantee (`bandwidth`); `None` without it.
     pub bandwidth: Option<Guarantee>,
-    /// Its priority.
+    /// The configured priority (`priority`); `None` without it.
     pub priority: Option<Priority>,
-    /// Its policer.
+    /// The configured policer (`police`); `None` without it.
     pub police: Option<Policer>,
-    /// Its shaper.
+    /// The configured shaper (`shape`); `None` without it.
     pub shape: Option<Shaper>,
-    /// The limit of its queue.
+    /// The limit of the queue; `None` for a class without a queue.
     pub queue_limit: Option<Limit>,
-    /// Fair queueing of its flows.
+    /// The fair queueing of flows (`fair-queue`); `None` without it.
     pub fair_queue: Option<FairQueueing>,
-    /// WRED on its queue.
+    /// The WRED of the queue (`random-detect`); `None` without it.
     pub random_detect: Option<RandomDetect>,
     /// The marks for every packet, as the device prints them.
     pub marks: Vec<String>,
     /// Whether the class drops every packet.
     pub drop: bool,
-    /// The policy inside it.
+    /// The nested policy.
     pub policy: Option<AttachedPolicy>,
 }
 
@@ -72,12 +73,12 @@ pub enum Combination {
     MatchAny,
 }
 
-/// The limit of the queue of one level of priority.
+/// The limit of the queue that the priority classes of one level share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct PriorityLimit {
     /// The priority level, 1 to 7.
     pub level: u8,
-    /// Its limit.
+    /// The limit of the queue.
     #[serde(flatten)]
     pub limit: Limit,
 }
@@ -100,15 +101,15 @@ pub enum GuaranteeKind {
 /// The guaranteed bandwidth of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Guarantee {
-    /// Its notation.
+    /// The notation of the configured number.
     pub kind: GuaranteeKind,
-    /// The configured number; 0 if there is none.
+    /// The configured number.
     pub value: u64,
     /// The guaranteed rate, bits per second.
     pub rate_bps: u64,
 }
 
-/// The limit of a priority.
+/// The notation of the rate limit of a priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PriorityKind {
@@ -127,13 +128,13 @@ pub struct Priority {
     pub level: u8,
     /// Whether the configuration sets the level.
     pub has_level: bool,
-    /// Its limit.
+    /// The notation of the rate limit.
     pub kind: PriorityKind,
     /// The configured number; 0 without a number.
     pub value: u64,
     /// The rate up to which the priority applies under congestion, bits per second.
     pub rate_bps: Option<u64>,
-    /// The burst of that rate, bytes.
+    /// The burst of the policer at that rate, bytes.
     pub burst_bytes: Option<u64>,
 }
 
@@ -156,9 +157,9 @@ pub struct Policer {
     pub kind: PoliceKind,
     /// The configured number.
     pub value: u64,
-    /// Committed rate in bits per second, or in packets per second if the configuration has that unit.
+    /// Committed rate: packets per second for [`PoliceKind::Pps`], otherwise bits per second.
     pub cir_bps: u64,
-    /// Committed burst: bytes, or packets.
+    /// Committed burst: packets for [`PoliceKind::Pps`], otherwise bytes.
     pub bc_bytes: u64,
     /// Peak rate of two-rate policing, bits per second.
     pub pir_bps: Option<u64>,
@@ -195,9 +196,9 @@ pub struct Shaper {
     pub bc_bits: u64,
     /// Excess burst, bits.
     pub be_bits: u64,
-    /// The limit on the rate, bits per second.
+    /// The maximum rate, bits per second: the configured rate, or the peak rate for [`ShapeKind::Peak`].
     pub target_bps: u64,
-    /// The configured percentage, if any.
+    /// The configured percentage; `None` if the configuration has a rate.
     pub value_percent: Option<u64>,
 }
 
@@ -220,16 +221,16 @@ pub enum Unit {
 /// A limit of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Limit {
-    /// Its unit.
+    /// The unit of `value`.
     pub unit: Unit,
-    /// The number.
+    /// The limit, in `unit`.
     pub value: u64,
     /// The limit in bytes, if it is configured in bytes or time.
     pub bytes: Option<u64>,
 }
 
 impl Limit {
-    /// A limit of `value` packets.
+    /// Creates a limit of `value` packets.
     pub fn packets(value: u64) -> Limit {
         Limit { unit: Unit::Packets, value, bytes: None }
     }
@@ -242,7 +243,7 @@ pub struct FairQueueing {
     pub flow_limit_packets: u64,
     /// The limit of all flows together, packets.
     pub limit_packets: u64,
-    /// Queues for flows.
+    /// The number of queues for flows.
     pub queues: u16,
     /// Whether the weights of flows follow the IP precedence; otherwise all weights are equal.
     pub by_precedence: bool,
@@ -268,7 +269,7 @@ pub enum Basis {
 pub struct RandomDetect {
     /// The field that determines the drop precedence.
     pub basis: Basis,
-    /// n in the weight 2⁻ⁿ of the average.
+    /// The exponent n of the averaging weight 2⁻ⁿ.
     pub exponent: u32,
     /// Whether ECN-capable packets are marked instead of dropped at random.
     pub ecn: bool,

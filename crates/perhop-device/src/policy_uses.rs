@@ -15,10 +15,10 @@ pub struct PolicyUses {
 /// An added interface with an unattached policy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MadeInterface {
-    /// Its name.
+    /// The name of the interface.
     pub name: String,
     /// The policy for departing packets.
     pub policy: String,
-    /// The commands that add it.
+    /// The commands that add the interface.
     pub commands: Vec<String>,
 }

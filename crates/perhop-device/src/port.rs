@@ -15,11 +15,11 @@ use crate::policy::AttachedPolicy;
 /// A device as its configuration describes it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Router {
-    /// Its name, if configured.
+    /// The name of the device, if configured.
     pub hostname: Option<String>,
-    /// Its interfaces and virtual circuits, in the order of the file.
+    /// The interfaces and virtual circuits, in the order of the file.
     pub ports: Vec<Port>,
-    /// Its routes and access lists.
+    /// The routes and access lists.
     #[serde(skip)]
     pub forwarding: Forwarding,
 }
@@ -42,21 +42,21 @@ pub struct Port {
     pub name: String,
     /// Name of the interface, also for a virtual circuit on it.
     pub interface: String,
-    /// Line of the configuration with which its section begins, from 1.
+    /// The first line of the section of the interface in the configuration, from 1.
     pub line: usize,
-    /// The kind of its line, if the language defines it.
+    /// The kind of the physical interface; `None` if the configuration language does not define kinds.
     #[serde(rename = "hardware", skip_serializing_if = "Option::is_none")]
     pub kind: Option<LineKind>,
     /// IPv4 addresses, the primary one first.
     pub addresses: Vec<InterfaceAddress>,
-    /// The rate that shares and percentages refer to, bits per second, if known.
+    /// The rate to which shares and percentages refer, bits per second; `None` if unknown.
     pub bandwidth: Option<Rate>,
-    /// The rate of the line that perhop assumes if neither the text nor the scenario sets it. `bandwidth` can
-    /// then be the rate of a shaper.
+    /// The link rate that perhop assumes if neither the text nor the scenario sets it. `bandwidth` can then
+    /// be the rate of a shaper.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub assumed_rate: Option<Rate>,
-    /// Whether the configuration determines the physical interface through which packets leave: false for a
-    /// tunnel whose source it does not define. Serialized only if false.
+    /// Whether the configuration determines the physical interface through which packets leave. False for a
+    /// tunnel if the configuration does not define the source of the tunnel. Serialized only if false.
     #[serde(skip_serializing_if = "std::clone::Clone::clone")]
     pub has_known_line: bool,
     /// Policy for arriving packets.
@@ -66,7 +66,7 @@ pub struct Port {
     /// The attached policies as the device prints them; `None` if the language has no such policies.
     #[serde(rename = "policies", skip_serializing_if = "Option::is_none")]
     pub attachments: Option<Attachments>,
-    /// The demands that `input` and `output` implement.
+    /// The vendor-neutral policies that `input` and `output` implement.
     #[serde(skip)]
     pub intent: PortIntent,
     /// The classes of `intent`, and the lines of the conditioners and queues of `input` and `output`. Only
@@ -77,15 +77,16 @@ pub struct Port {
     /// configuration does not determine their number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counted_bytes: Option<CountedBytes>,
-    /// The configured properties of the wire.
+    /// The configured properties of the link.
     pub wire: Wire,
-    /// The reason why the output queues are not modeled; packets of a run may not wait in these queues.
+    /// The reason why perhop does not model the output queues. Packets of a run may then not wait in these
+    /// queues.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unmodeled_queues: Option<String>,
     /// Whether the interface is administratively down.
     pub shutdown: bool,
-    /// The parts that determine the path of its packets. The only serialized property is whether the port
-    /// leads to the device itself.
+    /// The configuration that determines the path of packets of the port. The only serialized property is
+    /// whether packets through the port go to the device itself.
     #[serde(rename = "leads_to_device", skip_serializing_if = "PortForwarding::is_of_interface")]
     pub forwarding: PortForwarding,
 }
@@ -131,18 +132,18 @@ impl Port {
         }
     }
 
-    /// The attached policy for arriving packets, as the device prints it.
+    /// Returns the attached policy for arriving packets, as the device prints it.
     pub fn input_policy(&self) -> Option<&AttachedPolicy> {
         self.attachments.as_ref()?.input.as_ref()
     }
 
-    /// The attached policy for departing packets, as the device prints it.
+    /// Returns the attached policy for departing packets, as the device prints it.
     pub fn output_policy(&self) -> Option<&AttachedPolicy> {
         self.attachments.as_ref()?.output.as_ref()
     }
 }
 
-/// The kind of line of an interface.
+/// The kind of an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LineKind {
@@ -162,7 +163,7 @@ pub enum LineKind {
     Unknown,
 }
 
-/// The policies attached to a port, without refused policies.
+/// The policies attached to a port. Policies that the device refuses are omitted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Attachments {
     /// The policy of arriving packets.
@@ -171,8 +172,8 @@ pub struct Attachments {
     pub output: Option<AttachedPolicy>,
 }
 
-/// The additional bytes per packet in the counters of a device. The policies of the port set the bytes that
-/// meters and schedulers count.
+/// The bytes that the counters of a device count for each packet in addition to its IP bytes. Meters and
+/// schedulers can count other bytes, which the policies of the port set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CountedBytes {
     /// The bytes in counters of classes.
@@ -181,12 +182,12 @@ pub struct CountedBytes {
     pub queues: i32,
 }
 
-/// The configured properties of the wire of a port. `None`: the scenario sets the value.
+/// The configured properties of the link at a port. `None`: the scenario sets the value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Wire {
-    /// Bits per second, counted in wire bytes; for a circuit, in cells.
+    /// The link rate, bits per second of wire bytes; for a circuit, of cells.
     pub rate: Option<Rate>,
-    /// The bytes around an IP packet.
+    /// The framing around an IP packet.
     pub framing: Option<Framing>,
     /// Headers between the IP packet and the framing.
     #[serde(skip_serializing_if = "HeaderStack::is_empty")]

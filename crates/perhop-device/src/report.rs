@@ -12,7 +12,7 @@ use crate::port::{LineKind, Port, Router};
 /// The extent of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
-    /// Every line, and the resulting policies.
+    /// Every line, and the policies of the ports.
     Policies,
     /// Every line.
     Lines,
@@ -21,7 +21,7 @@ pub enum Detail {
 }
 
 impl Detail {
-    /// Returns the detail called `name`.
+    /// Returns the detail with the name `name`.
     ///
     /// # Errors
     /// No detail has this name.
@@ -43,7 +43,7 @@ pub struct Report<'a> {
     lines: Vec<&'a Line>,
     counts: BTreeMap<String, usize>,
     diagnostics: Vec<Reported<'a>>,
-    /// Whether at least one interface is certainly up.
+    /// Whether at least one interface with an address is certainly up.
     has_interface_up: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     router: Option<&'a Router>,
@@ -55,7 +55,7 @@ struct Reported<'a> {
     #[serde(flatten)]
     diagnostic: &'a Diagnostic,
     interfaces: Vec<&'a str>,
-    /// The number of concerned interfaces that are not listed.
+    /// The number of affected interfaces that are not listed.
     #[serde(skip_serializing_if = "is_zero")]
     further_interfaces: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,8 +69,8 @@ fn is_zero(count: &usize) -> bool {
     *count == 0
 }
 
-/// Lists the interfaces of each diagnostic. When a report has [`Listing::MOST`] names, only the first
-/// [`Listing::ALWAYS`] interfaces of each later diagnostic are listed.
+/// Lists the interfaces of each diagnostic. After [`Listing::MOST`] names in a report, only the first
+/// [`Listing::ALWAYS`] interfaces of each further diagnostic are listed.
 struct Listing(usize);
 
 impl Listing {
@@ -79,7 +79,7 @@ impl Listing {
     const MOST: usize = 200_000;
     const ALWAYS: usize = 5;
 
-    /// Returns the names that are listed, and the number of names that are not.
+    /// Returns the listed names, and the number of omitted names.
     fn list<'a>(&mut self, all: impl ExactSizeIterator<Item = &'a str>) -> (Vec<&'a str>, usize) {
         let length = all.len();
         let count = if length <= self.0 { length } else { length.min(Listing::ALWAYS) };
@@ -88,7 +88,7 @@ impl Listing {
     }
 }
 
-/// Whether packets certainly use `port`: it has its own line and an address.
+/// Whether packets certainly use `port`: a physical interface that is not shut down and has an address.
 fn is_up(port: &Port) -> bool {
     let has_line = matches!(port.kind, Some(LineKind::Ethernet | LineKind::Serial));
     has_line && !port.shutdown && !port.addresses.is_empty()

@@ -1,7 +1,7 @@
 //! [`RoutingProcess`] and [`PortRouting`]: the interior routing protocols of a device, as configured.
 //!
-//! A configuration shows which ports take part in a protocol and at which cost. The routes themselves depend
-//! on all routers of the network; `perhop-network` computes them for OSPF and IS-IS inside one domain.
+//! A configuration shows which ports run a protocol and at which cost. The routes themselves depend on all
+//! routers of the network; `perhop-network` computes them for OSPF and IS-IS inside one domain.
 
 use perhop_qos::classifier::Prefix;
 
@@ -23,39 +23,39 @@ pub enum RoutingProtocol {
 /// A routing protocol that a device runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoutingProcess {
-    /// The line that starts it.
+    /// The line that starts the process.
     pub line: usize,
     /// The protocol.
     pub protocol: RoutingProtocol,
-    /// The routing table (VRF) of its routes; `None` for the global one.
+    /// The routing table (VRF) of the routes; `None` for the global one.
     pub vrf: Option<String>,
-    /// The preference of its routes. The device uses the route with the smallest distance.
+    /// The administrative distance of the routes. The device uses the route with the smallest distance.
     pub distance: u8,
     /// The identifier of the router in the protocol. It must be unique in the network.
     pub identity: Option<At<String>>,
-    /// The origins whose routes it announces: `static`, `connected` or another protocol.
+    /// The origins whose routes the process announces: `static`, `connected` or another protocol.
     pub redistributed: Vec<At<String>>,
-    /// The line by which it announces a default route.
+    /// The line by which the process announces a default route.
     pub default_route: Option<usize>,
-    /// The lines that change its routes in a way that perhop does not compute: redistribution, filters,
+    /// The lines that change the routes in a way that perhop does not compute: redistribution, filters,
     /// summaries.
     pub not_computed: Vec<usize>,
 }
 
-/// The participation of a port in a routing protocol.
+/// The settings of a port that runs a routing protocol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PortRouting {
-    /// The line that makes the port take part in the protocol.
+    /// The line that enables the protocol on the port.
     pub line: usize,
     /// The index of the process in [`Forwarding::processes`](crate::Forwarding::processes).
     pub process: usize,
     /// The area of OSPF.
     pub area: Option<String>,
-    /// The cost of packets that leave via the port, with the line that sets it, or the line that starts the
-    /// process.
+    /// The cost of packets that leave via the port. The line is the one that sets the cost, otherwise the
+    /// line that starts the process.
     pub cost: At<u32>,
     /// The line that makes the port passive: the port announces its subnet, but has no neighbors. `None` if
-    /// it can have neighbors.
+    /// the port can have neighbors.
     pub passive: Option<usize>,
     /// The subnet that the port announces, if it differs from the subnet of the port's address: a loopback
     /// interface announces one host (RFC 2328 §9.1).

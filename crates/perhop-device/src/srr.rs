@@ -10,11 +10,11 @@ pub struct SrrPort {
     pub has_qos: bool,
     /// The field of arriving packets that the port trusts.
     pub trust: String,
-    /// The number of the queue-set that divides its memory.
+    /// The number of the queue-set that divides the memory of the port.
     pub queue_set: u8,
     /// Whether queue 1 is served before the others, without a limit.
     pub priority_queue_out: bool,
-    /// The maximum rate of the port, percent of the rate of its line.
+    /// The maximum rate of the port, percent of the link rate.
     pub bandwidth_limit_percent: u64,
 }
 
@@ -23,14 +23,14 @@ pub struct SrrPort {
 pub struct SrrQueue {
     /// The memory of the queue, percent of the memory of the port.
     pub buffers_percent: u64,
-    /// The reserved part of the allocated memory, percent.
+    /// The reserved share of the memory of the queue, percent.
     pub reserved_percent: u64,
-    /// The reserved part of the memory of the port, percent.
+    /// The reserved memory of the queue, percent of the memory of the port.
     pub reserved_port_percent: Hundredths,
     /// The maximum length of the queue, percent of its memory.
     pub maximum_percent: u64,
-    /// The rate of the port divided by this number is exactly the rate of the queue; 0 for a queue that
-    /// shares the remaining rate.
+    /// The shaped weight: the rate of the queue is the rate of the port divided by this number. 0 for a queue
+    /// that shares the remaining rate.
     pub shaped_weight: u64,
     /// The share of the remaining rate, relative to the shares of the other queues.
     pub shared_weight: u64,
@@ -38,7 +38,7 @@ pub struct SrrQueue {
     pub ceiling_bps: Option<u64>,
 }
 
-/// A number in hundredths, serialized as a fraction.
+/// A number in hundredths. It serializes as a number with a fraction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hundredths(pub u64);
 
@@ -67,19 +67,19 @@ pub struct SrrSetQueue {
     pub buffers_percent: u64,
     /// The first threshold, percent of the allocated memory.
     pub threshold1_percent: u64,
-    /// The second threshold.
+    /// The second threshold, percent of the allocated memory.
     pub threshold2_percent: u64,
-    /// The reserved part of the allocated memory, percent.
+    /// The reserved share of the memory of the queue, percent.
     pub reserved_percent: u64,
     /// The maximum length of the queue, percent of its memory.
     pub maximum_percent: u64,
 }
 
-/// Published memory for departing packets.
+/// The published memory of a switch for departing packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct EgressMemory {
-    /// The ports that share it, as text.
+    /// The ports that share the memory, as text.
     pub ports: &'static str,
-    /// Its size, as published.
+    /// The size of the memory, as published.
     pub megabytes: u64,
 }

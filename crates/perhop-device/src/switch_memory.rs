@@ -20,7 +20,7 @@ pub struct MemoryOptions {
     pub port_units: Option<u64>,
     /// The units that the soft parts of all ports of a chip share; by default by product.
     pub shared_units: Option<u64>,
-    /// The number of neighboring ports that share these units; by default all ports of a module.
+    /// The number of neighboring ports that share `shared_units`; by default all ports of a module.
     pub pool_ports: Option<u64>,
 }
 
@@ -72,7 +72,7 @@ pub struct SwitchMemory {
     pub unknown: Vec<UnknownPort>,
     /// The rules from which the numbers follow, with their evidence.
     pub rules: Vec<PlatformRule>,
-    /// Ignored lines of the configuration.
+    /// Lines of the configuration that the division ignores.
     pub not_modeled: Vec<LineLeftOut>,
     /// The published size of the memory for departing packets, if the division among the ports is not
     /// published.
@@ -84,13 +84,13 @@ pub struct SwitchMemory {
     /// The settings by which ports divide their memory.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub queue_sets: Vec<SrrQueueSet>,
-    /// The new values of each value of a field, by the name of the map.
+    /// The mutation maps, by name: the new value for each value of a field.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub maps: BTreeMap<&'static str, Vec<u8>>,
 }
 
-/// A line of a configuration that the division of the memory ignores or the switch refuses, serialized as
-/// text.
+/// A line of a configuration that the division of the memory ignores or that the switch refuses. It
+/// serializes as text.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LineLeftOut {
     /// The line, from 1.
@@ -110,7 +110,7 @@ impl Serialize for LineLeftOut {
 pub struct UnknownPort {
     /// The full name of the interface.
     pub interface: String,
-    /// The reason.
+    /// The reason why the memory is unknown.
     pub reason: String,
 }
 
@@ -123,9 +123,9 @@ pub struct PortMemory {
     pub rate_bps: Option<u64>,
     /// The memory that the rules divide, units; `None` if an output shows only the result.
     pub units: Option<u64>,
-    /// The output policy.
+    /// The name of the output policy.
     pub policy: Option<String>,
-    /// The factor of the shared parts, percent.
+    /// The factor by which the shared parts of the queues are multiplied, percent.
     pub multiplier_percent: Option<u64>,
     /// The shared memory that all queues of the port use, units, above which the limits of the queues fall.
     pub soft_start: u64,
@@ -135,11 +135,11 @@ pub struct PortMemory {
     pub queues: Vec<QueueMemory>,
     /// Assumptions for this port.
     pub assumed: Vec<String>,
-    /// The line because of which the switch refuses the policy, with the reason. The queues are then as
-    /// configured.
+    /// The line because of which the switch refuses the policy, with the reason. `queues` then has the queues
+    /// as configured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<LineLeftOut>,
-    /// The reason why no packet waits in these queues, if another rule reports that reason.
+    /// The reason why no packet waits in these queues, if another rule reports it.
     #[serde(skip)]
     pub without_queues: Option<String>,
     /// The settings of a port with shaped round robin.
@@ -167,8 +167,8 @@ pub struct QueueMemory {
     pub hard: Option<u64>,
     /// The limit of the soft part while the port uses little of the shared memory.
     pub soft: Option<u64>,
-    /// The factor by which the free shared memory is multiplied to get the limit of the soft part, in parts
-    /// of 1024. `soft` is then the limit while all other queues are empty. `None` for a fixed limit.
+    /// The dynamic factor, in parts of 1024: the limit of the soft part is this factor times the free shared
+    /// memory. `soft` is then the limit while all other queues are empty. `None` for a fixed limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dynamic_factor: Option<u32>,
     /// The limit of the soft part when the port uses its whole shared memory; `None` if it is not known.
@@ -188,7 +188,8 @@ pub struct QueueMemory {
 pub struct DefaultQueue {
     /// The name in results.
     pub name: &'static str,
-    /// The codepoints of its packets; empty for the queue of all packets that no other queue matches.
+    /// The codepoints of the packets of the queue; empty for the queue of all packets that no other queue
+    /// matches.
     pub codepoints: Vec<Dscp>,
 }
 
@@ -200,7 +201,7 @@ pub struct DropThreshold {
     /// The length, percent of the memory of the queue; `None` if units are configured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub percent: Option<u64>,
-    /// The packets, serialized as `dscp af31`; empty for the packets that no threshold of a line names.
+    /// The packets, serialized as `dscp af31`; empty for packets without their own threshold.
     pub packets: Vec<MarkedPackets>,
     /// The line of the threshold.
     pub line: Option<usize>,
@@ -211,11 +212,11 @@ pub struct DropThreshold {
 pub struct InputQueue {
     /// The number of the queue.
     pub number: u8,
-    /// The part of the memory, percent.
+    /// The share of the input memory, percent.
     pub buffers_percent: u64,
     /// The weight of this queue for the ring rate that priority leaves, relative to the other queue.
     pub bandwidth_weight: u64,
-    /// The part of the ring rate with priority over the other queue, percent.
+    /// The share of the ring rate with priority over the other queue, percent.
     pub priority_bandwidth_percent: u64,
     /// The lengths at which packets are dropped.
     pub thresholds: Vec<DropThreshold>,
@@ -279,7 +280,7 @@ impl SwitchMemory {
         self.ports.iter().find(|port| port.interface == interface)
     }
 
-    /// Returns the names of its rules by their evidence.
+    /// Returns the names of the rules by evidence.
     pub fn rules_by_evidence(&self) -> BTreeMap<EvidenceKind, Vec<String>> {
         let mut found: BTreeMap<EvidenceKind, Vec<String>> = BTreeMap::new();
         for rule in &self.rules {
@@ -295,14 +296,15 @@ impl SwitchMemory {
     }
 }
 
-/// The frames and bytes that fit into a part of the memory, and the time that the line needs to send them.
+/// The frames and bytes that fit into some units of the memory, and the time that the port needs to send
+/// them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Room {
     /// Whole frames.
     pub frames: u64,
-    /// Bytes of these frames, Ethernet header and check sequence included.
+    /// The bytes of these frames, including Ethernet header and check sequence.
     pub bytes: u64,
-    /// The time in which the line sends these frames with preamble and gap, ns; `None` without a rate.
+    /// The time in which the port sends these frames with preamble and gap, ns; `None` without a rate.
     pub drain_ns: Option<u64>,
 }
 
@@ -321,8 +323,9 @@ impl Room {
         Room { frames, bytes: frames * frame_bytes, drain_ns }
     }
 
-    /// Returns the longest burst at the rate `arrival` without a loss, while the line sends at `line` only
-    /// from this queue. `None` if a rate is not known, or if the line is at least as fast as the arrivals.
+    /// Returns the longest burst at the rate `arrival` without a loss, while the port sends only from this
+    /// queue, at the rate `line`. `None` if a rate is not known, or if the port is at least as fast as the
+    /// arrivals.
     pub fn burst(self, line: Option<Rate>, arrival: Option<Rate>) -> Option<Burst> {
         let (line, arrival) = (line?.as_bits_per_second(), arrival?.as_bits_per_second());
         let growth = u128::from(arrival.checked_sub(line).filter(|growth| *growth > 0)?);
@@ -337,9 +340,9 @@ impl Room {
 /// A burst that fits into a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Burst {
-    /// Bytes of its frames.
+    /// The bytes of the frames.
     pub bytes: u64,
-    /// Its duration at the rate of arrival, ns.
+    /// The duration of the burst at the rate of arrival, ns.
     pub duration_ns: u64,
 }
 

@@ -11,9 +11,9 @@ use crate::forwarding::Route;
 pub struct DeviceTables {
     /// The name of the device, if the output shows it.
     pub device: Option<String>,
-    /// Its routes, by routing table (VRF); `None` is the global one.
+    /// The routes, by routing table (VRF); `None` is the global one.
     pub routes: BTreeMap<Option<String>, ShownTable>,
-    /// The devices at the other ends of its cables.
+    /// The devices at the other ends of the cables.
     pub neighbors: Vec<ShownNeighbor>,
 }
 
@@ -29,7 +29,7 @@ impl DeviceTables {
 pub struct ShownTable {
     /// The routes that lead to other devices, or discard packets.
     pub routes: Vec<Route>,
-    /// The subnets of the interfaces that are up; none if the output shows only a part of the table.
+    /// The subnets of the interfaces that are up; empty if the output shows only a part of the table.
     pub connected: Vec<Prefix>,
 }
 

@@ -12,9 +12,9 @@ use crate::intent::Direction;
 /// The policies of one file.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 pub struct PoliciesToWrite {
-    /// The file, for messages and comments.
+    /// The name of the file, for messages and comments.
     pub file: String,
-    /// Its policies.
+    /// The policies of the file.
     pub policies: Vec<PolicyToWrite>,
     /// The configuration of a device; `None` for a scenario.
     #[serde(default)]
@@ -27,7 +27,7 @@ pub struct PoliciesToWrite {
 /// The configuration that policies were read from.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct SourceConfiguration {
-    /// Its text.
+    /// The text of the configuration.
     pub text: String,
     /// The platform whose rules were applied.
     pub platform: String,
@@ -42,7 +42,7 @@ pub struct PolicyToWrite {
     pub interface: Option<String>,
     /// The direction; `None` if the file does not attach the policy.
     pub direction: Option<Direction>,
-    /// Bits per second that shares and percentages refer to.
+    /// The rate to which shares and percentages refer, bits per second.
     pub rate: Option<Rate>,
     /// The policy that runs.
     pub policy: PolicyConfig,

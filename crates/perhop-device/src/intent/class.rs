@@ -16,18 +16,18 @@ use super::class_id::ClassId;
 /// passes the packet to later classes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Policy {
-    /// Its name.
+    /// The name of the policy.
     pub name: String,
-    /// The line that opens it.
+    /// The line that opens the policy.
     pub line: usize,
     /// Whether a class of this policy or of a nested policy needs a queue. A class that the text uses but
     /// does not define also counts.
     pub queues: bool,
-    /// Its classes; the class for all other packets comes last. A queueing policy has such a class.
+    /// The classes in order. The last class of a queueing policy is the class for all other packets.
     pub classes: Vec<Class>,
 }
 
-/// The match set of a class in the device's output format.
+/// The match set of a class as the device prints it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PrintedMatches {
     /// Whether a packet must match all lines or one of them.
@@ -39,12 +39,12 @@ pub struct PrintedMatches {
 /// The policy inside a class.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Children {
-    /// None.
+    /// No nested policy.
     #[default]
     None,
     /// A policy that the configuration uses but does not define.
     Undefined,
-    /// A policy.
+    /// A nested policy.
     Policy(Policy),
 }
 
@@ -60,41 +60,42 @@ pub struct PortIntent {
 /// A class of a policy and the demands for its packets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Class {
-    /// Its place in the tree.
+    /// The index of the class in the tree of policies.
     pub id: ClassId,
-    /// Its name.
+    /// The name of the class.
     pub name: String,
-    /// The line that opens it; 0 for a class that the text does not contain.
+    /// The line that opens the class; 0 for a class that the text does not contain.
     pub line: usize,
-    /// Whether it matches the packets that no other class matches.
+    /// Whether the class matches all packets that no other class matches.
     pub takes_rest: bool,
-    /// The packets that it matches.
+    /// The packets that the class matches.
     pub condition: Condition,
-    /// Its condition on the visible headers, if a tunnel or encryption hides some headers from the port.
+    /// The condition on the visible headers; `None` if neither a tunnel nor encryption hides headers from the
+    /// port.
     pub seen: Option<Condition>,
-    /// Its match set as text.
+    /// The match set as the device prints it.
     pub matches: PrintedMatches,
-    /// Its guarantee.
+    /// The configured minimum, or the share of the excess if the class has no minimum.
     pub guarantee: Option<At<Guarantee>>,
-    /// Its share of the excess in addition to a minimum. Without a minimum, `guarantee` has the share.
+    /// The share of the excess in addition to a minimum. Without a minimum, `guarantee` has the share.
     pub excess: Option<At<Guarantee>>,
-    /// Its priority.
+    /// The priority level with its rate; `None` for a class without priority.
     pub priority: Option<At<Priority>>,
-    /// Its policer.
+    /// The configured policer.
     pub police: Option<At<Police>>,
-    /// Its shaper.
+    /// The configured shaper.
     pub shape: Option<At<Shape>>,
-    /// The limit of its queue.
+    /// The configured limit of the queue.
     pub queue_limit: Option<At<QueueLimit>>,
     /// The queue lengths above which packets with some values of a field are dropped.
     pub value_limits: Option<At<ValueLimits>>,
-    /// Random drops from its queue.
+    /// The configured random drops from the queue.
     pub drop_profile: Option<At<DropProfile>>,
-    /// Fair queueing of its flows.
+    /// The configured fair queueing of flows.
     pub fair_queue: Option<At<FairQueue>>,
-    /// The marks that it writes into every packet, in order.
+    /// The marks that the class writes into every packet, in order.
     pub marks: Vec<At<Mark>>,
-    /// The outcome for its packets if the class has no policer.
+    /// The next step of the packets if the class has no policer.
     pub then: Then,
     /// The nested policy.
     pub children: Children,

@@ -29,9 +29,9 @@ pub struct DropProfile {
     pub basis: Basis,
     /// The unit of all thresholds.
     pub unit: ThresholdUnit,
-    /// n in the weight 2⁻ⁿ of the average.
+    /// The exponent n of the averaging weight 2⁻ⁿ.
     pub exponent: Option<u32>,
-    /// ECN: ECN-capable packets are marked instead of dropped at random.
+    /// The line that enables ECN: ECN-capable packets are marked instead of dropped at random.
     pub ecn: Option<At<()>>,
     /// Thresholds by precedence.
     pub precedences: BTreeMap<u8, At<Thresholds>>,

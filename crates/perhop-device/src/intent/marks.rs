@@ -118,7 +118,7 @@ pub enum Written {
 pub struct Mark {
     /// The value.
     pub written: Written,
-    /// The words that the device prints for it.
+    /// The words that the device prints for the mark.
     pub printed: String,
 }
 
@@ -152,11 +152,11 @@ impl Mark {
 /// An action of a policer or limiter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Action {
-    /// The mark that it writes.
+    /// The mark that the action writes.
     pub mark: Option<Mark>,
     /// The next step of the packet.
     pub then: Then,
-    /// The words that the device prints for it.
+    /// The words that the device prints for the action.
     pub printed: String,
 }
 

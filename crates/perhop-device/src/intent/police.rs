@@ -17,7 +17,7 @@ pub struct Police {
     pub violate: Vec<Action>,
     /// The colors of arriving packets, if the policer is color-aware.
     pub aware: Option<Awareness>,
-    /// The effect of the colors that inner policers have given to its packets.
+    /// The effect of the colors that policers of inner classes give to the packets.
     pub inside: InsideColors,
 }
 
@@ -35,7 +35,8 @@ pub enum InsideColors {
 /// The rates and bursts of a policer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meter {
-    /// The policer counts bytes. Bursts are bytes, or milliseconds of the rate if the rate is a percentage.
+    /// The policer counts bytes. Bursts are bytes if the rate is in bits per second, and milliseconds at that
+    /// rate if the rate is a percentage.
     Bytes {
         /// The committed rate.
         rate: TrafficRate,
@@ -68,11 +69,11 @@ pub struct Awareness {
 /// A limiter of a port in front of its policy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limiter {
-    /// Its name in results.
+    /// The name of the limiter in results.
     pub name: String,
-    /// Its line.
+    /// The line of the limiter.
     pub line: usize,
-    /// The packets that it measures.
+    /// The packets that the limiter measures.
     pub condition: Condition,
     /// The rate, bits per second.
     pub rate: u64,

@@ -61,15 +61,16 @@ pub enum TrafficRate {
     Percent(u64),
 }
 
-/// The shaper of a class: its maximum.
+/// The shaper of a class: its maximum rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Shape {
     /// Whether the shaper limits the average rate or the peak rate.
     pub kind: ShapeKind,
     /// The rate.
     pub rate: TrafficRate,
-    /// The committed burst, bits; milliseconds of the rate if the rate is a percentage.
+    /// The committed burst: bits if the rate is in bits per second, milliseconds at that rate if the rate is
+    /// a percentage.
     pub burst: Option<u64>,
-    /// The excess burst in the same unit.
+    /// The excess burst, in the unit of `burst`.
     pub excess_burst: Option<u64>,
 }

@@ -24,7 +24,7 @@ pub(super) fn rate_of(rate: TrafficRate, bandwidth: Rate) -> Rate {
     }
 }
 
-/// The rate up to which a priority class may send under congestion.
+/// Returns the rate up to which a priority class may send under congestion; `None` if it has no limit.
 pub(super) fn priority_rate(rate: PriorityRate, bandwidth: Rate) -> Option<Rate> {
     match rate {
         PriorityRate::Unlimited => None,
@@ -48,7 +48,8 @@ pub(super) struct WrittenPolice {
     pub(super) excess_burst: Option<u64>,
 }
 
-/// Committed and excess burst of a policer, in bytes: as written, or by the profile's rule.
+/// Returns the committed and the excess burst of a policer, bytes: as configured, or by the rule of the
+/// profile.
 pub(super) fn bursts_of_police(
     police: WrittenPolice,
     cir: Rate,
@@ -76,7 +77,7 @@ pub(super) fn bursts_of_police(
 /// The maximum burst of a shaper, bytes. Routers accept only much smaller bursts.
 const GREATEST_BURST: u64 = u32::MAX as u64;
 
-/// A shaper on a circuit of `bandwidth`.
+/// Returns the shaper of a class on a circuit of `bandwidth`. `rule` sets the default burst.
 pub(super) fn shaper(shape: &Shape, bandwidth: Rate, rule: ShaperBurst) -> ShapeConfig {
     let rate = rate_of(shape.rate, bandwidth);
     let written = |burst: u64| match shape.rate {
@@ -103,11 +104,11 @@ pub(super) fn shaper(shape: &Shape, bandwidth: Rate, rule: ShaperBurst) -> Shape
 
 /// The reservations of the classes of a policy on a circuit of some bandwidth.
 pub(super) struct Reservations {
-    /// Bits per second that classes may reserve.
+    /// The rate that classes may reserve, bits per second.
     pub(super) reservable: u64,
-    /// Bits per second of priority classes.
+    /// The sum of the rates of priority classes, bits per second.
     priority: u64,
-    /// The rate of the other classes, bits per second, including the rate of `remaining`.
+    /// The sum of the guarantees of the other classes, bits per second, including `bandwidth remaining`.
     others: u64,
     /// The sum of the `remaining ratio`s, including class-default.
     ratios: u64,

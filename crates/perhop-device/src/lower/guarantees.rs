@@ -70,14 +70,14 @@ fn absolute(bandwidth: Written, rate: Rate) -> Option<u64> {
     }
 }
 
-/// Bits per second of the rate that the priority and the minimum of a class reserve.
+/// Returns the rate that the priority and the minimum of a class reserve, bits per second.
 fn reserved_rate(class: &Class, rate: Rate) -> u64 {
     let priority = class.priority.and_then(|priority| priority_rate(priority.value.rate, rate));
     let promised = class.guarantee.and_then(|guarantee| absolute(guarantee.value, rate));
     priority.map_or(0, Rate::as_bits_per_second).saturating_add(promised.unwrap_or(0))
 }
 
-/// Bits per second of the rate that priority classes and minima leave.
+/// Returns the rate that priority classes and minima leave, bits per second.
 fn left_over(classes: &[(&Class, bool)], rate: Rate) -> u64 {
     let taken = classes.iter().map(|(class, _)| reserved_rate(class, rate)).fold(0, u64::saturating_add);
     rate.as_bits_per_second().saturating_sub(taken)
@@ -149,7 +149,7 @@ fn weights(classes: &[(&Class, bool)], rate: Rate) -> Vec<Share> {
     classes.iter().map(share).collect()
 }
 
-/// The configured share of a class in the excess.
+/// Returns the configured share of a class in the excess.
 fn excess_of(class: &Class) -> Option<Written> {
     let mut shares = [class.excess, class.guarantee].into_iter().flatten().map(|at| at.value);
     shares.find(|share| !share.is_minimum())
@@ -192,7 +192,7 @@ fn remaining_percents(classes: &[(&Class, bool)]) -> u64 {
     classes.iter().filter_map(|(class, _)| percent(class)).sum()
 }
 
-/// The ratio of a class in the excess, 1 by default.
+/// Returns the configured ratio of a class in the excess; 1 for a class without a share, otherwise 0.
 fn ratio_of(class: &Class, has_no_share: bool) -> u64 {
     match class.guarantee.map(|bandwidth| bandwidth.value) {
         Some(Written::RemainingRatio(ratio)) => ratio,
@@ -233,7 +233,7 @@ fn minimum_and_excess(classes: &[(&Class, bool)], reference: Reference) -> Vec<S
 /// The guarantees of an attached policy, and the limit on their sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GuaranteeTotal {
-    /// Their sum, bits per second.
+    /// The sum of the guarantees, bits per second.
     pub total_bps: u64,
     /// The limit on the sum, bits per second.
     pub limit_bps: u64,

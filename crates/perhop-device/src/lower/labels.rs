@@ -103,7 +103,7 @@ fn label_around(
     }
 }
 
-/// The labels of the packets of `class`: its own label, or the labels of its inner classes.
+/// Returns the labels of the packets of `class`: its own label, or the labels of its inner classes.
 pub(super) fn labels_of_class(class: &ResolvedClass) -> Vec<u8> {
     match (class.label, &class.policy) {
         (Some(label), _) => vec![label],
@@ -125,7 +125,7 @@ fn collect(policy: &ResolvedPolicy, of: &dyn Fn(&ResolvedClass) -> Fields) -> Fi
     policy.classes.iter().flat_map(|class| std::iter::once(of(class)).chain(inside(class))).collect()
 }
 
-/// The nested policy of `class` whose classes have their own queues and labels.
+/// Returns the nested policy of `class` if the classes of this policy have their own queues and labels.
 fn queueing_inside(class: &ResolvedClass) -> Option<&ResolvedPolicy> {
     class.policy.as_ref().filter(|inner| inner.contains_queue())
 }

@@ -27,7 +27,8 @@ pub(super) fn class_limit(limit: QueueLimit, rate: Rate) -> Limit {
     }
 }
 
-/// The default limit of a class at `rate`. `line` is the rate of the next enclosing shaper, or of the line.
+/// Returns the default limit of a class at `rate`. `line` is the rate of the next enclosing shaper, otherwise
+/// of the port.
 pub(super) fn default_class_limit(
     detect: Option<&At<DropProfile>>,
     rate: Rate,
@@ -45,7 +46,7 @@ pub(super) fn default_class_limit(
     packets.map_or_else(by_rule, Limit::packets)
 }
 
-/// The fastest interface of the first group of ports.
+/// The highest interface rate for the limit `gigabit` of [`DefaultLimit::PortBytes`].
 const GIGABIT: Rate = Rate::from_bits_per_second(1_000_000_000);
 
 /// Returns the limit by a rule of the profile.
@@ -66,10 +67,10 @@ fn bytes(bytes: u64) -> Limit {
     Limit { unit: Unit::Bytes, value: bytes.max(1), bytes: Some(bytes.max(1)) }
 }
 
-/// Returns the rate that converts times to limits, if the rule of the profile is a time at a specific rate:
-/// the rate of the interface for priority classes, otherwise `service_bps` or a hundredth of the enclosing
-/// rate. Cisco, "ASR 9000 Series Aggregation Services Router Modular Quality of Service Configuration Guide",
-/// queue-limit.
+/// Returns the rate that converts configured times to limits. It follows the rule for the default limit: the
+/// rate of the interface for `InterfaceTime`; for `ServiceTime` the rate `service_bps`, or a hundredth of the
+/// enclosing rate if that is 0. `None` for other rules. Cisco, "ASR 9000 Series Aggregation Services Router
+/// Modular Quality of Service Configuration Guide", queue-limit.
 pub(super) fn rate_of_times(
     has_priority: bool,
     service_bps: u64,
@@ -103,7 +104,8 @@ pub(super) fn stored(limit: Limit, rules: &ProfileRules) -> Limit {
     Limit { bytes: Some(bytes.min(most)), ..limit }
 }
 
-/// The limit of a class at `rate` in a policy for the peers of a tunnel, packets.
+/// Returns the limit of a class at `rate` in a policy for the peers of a tunnel, packets; `None` if no
+/// special rule applies.
 fn peer_limit(rate: Rate, reference: Reference, target: Target) -> Option<u64> {
     match *target.rules.peer_queue_limit {
         PeerLimit::ClassTime { bits_per_packet } if reference.is_per_tunnel => {
@@ -113,7 +115,7 @@ fn peer_limit(rate: Rate, reference: Reference, target: Target) -> Option<u64> {
     }
 }
 
-/// The limit of the queue of a priority class at `rate`.
+/// Returns the limit of the queue of a priority class at `rate`.
 pub(super) fn priority_limit(rate: Rate, reference: Reference, target: Target) -> Limit {
     let packets = target.queue_limit.or_else(|| peer_limit(rate, reference, target));
     let by_rule = || limit_by_rule(*target.rules.priority_queue_limit, rate, reference.line, reference);
@@ -125,7 +127,7 @@ pub(super) fn queue_size(limit: Limit) -> QueueSize {
     limit.bytes.map_or(QueueSize::Packets(limit.value), QueueSize::Bytes)
 }
 
-/// Fair queueing in a class with the configured limit `written`, or the default `limit`.
+/// Returns the fair queueing of a class with the configured limit `written`, or the default `limit`.
 pub(super) fn fair_queue(
     fair: &FairQueue,
     written: Option<Limit>,

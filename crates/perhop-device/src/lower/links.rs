@@ -13,19 +13,20 @@ pub type QueuePath = Vec<usize>;
 pub struct ClassLinks {
     /// The class.
     pub class: ClassId,
-    /// The class that contains its policy.
+    /// The class whose nested policy contains this class; `None` for the outermost policy.
     pub parent: Option<ClassId>,
-    /// The line that opens it; 0 for a class that the text does not mention.
+    /// The line that opens the class; 0 for a class that the text does not mention.
     pub line: usize,
     /// The lines of the class and of its features, in order.
     pub lines: Vec<usize>,
-    /// The conditioner that marks and polices its packets, an index in the policy's list.
+    /// The index of the conditioner that marks and polices the packets of the class.
     pub conditioner: Option<usize>,
-    /// Its queue; `None` if its packets wait in the queue of another class or of inner classes.
+    /// The queue of the class; `None` if the packets wait in the queue of another class or of inner classes.
     pub queue: Option<QueuePath>,
-    /// Its node in the scheduler: its queue, or the node that contains the queues of its inner classes.
+    /// The node of the class in the scheduler: its queue, or the node that contains the queues of inner
+    /// classes.
     pub node: Option<QueuePath>,
-    /// The scheduler node that has its shaper.
+    /// The scheduler node with the shaper of the class.
     pub shaper: Option<QueuePath>,
 }
 
@@ -41,9 +42,9 @@ pub struct Links {
 /// A limiter, with its line and its conditioner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct LimiterLinks {
-    /// Its line.
+    /// The line of the limiter.
     pub line: usize,
-    /// Its conditioner, an index in the policy's list.
+    /// The index of the conditioner that implements the limiter.
     pub conditioner: usize,
 }
 
@@ -85,12 +86,12 @@ impl Links {
         Links { classes, limiters: Vec::new() }
     }
 
-    /// The links of a class.
+    /// Returns the links of a class.
     pub fn of_class(&self, class: ClassId) -> Option<&ClassLinks> {
         self.classes.get(class.0)
     }
 
-    /// The class whose packets a conditioner marks and polices.
+    /// Returns the class whose packets the conditioner at `index` marks and polices.
     pub fn class_of_conditioner(&self, index: usize) -> Option<&ClassLinks> {
         self.classes.iter().find(|links| links.conditioner == Some(index))
     }
@@ -102,17 +103,17 @@ impl Links {
         class.unwrap_or_else(|| limiter().map(|links| links.line).into_iter().collect())
     }
 
-    /// The class whose packets wait in the queue at `path`.
+    /// Returns the class whose packets wait in the queue at `path`.
     pub fn class_of_queue(&self, path: &[usize]) -> Option<&ClassLinks> {
         self.classes.iter().find(|links| links.queue.as_deref() == Some(path))
     }
 
-    /// The class whose place in the scheduler is `path`.
+    /// Returns the class whose scheduler node is at `path`.
     pub fn class_of_node(&self, path: &[usize]) -> Option<&ClassLinks> {
         self.classes.iter().find(|links| links.node.as_deref() == Some(path))
     }
 
-    /// The first class of the outermost policy that has queues below `path`.
+    /// Returns the first class of the outermost policy that has queues below `path`.
     pub fn class_around_queues(&self, path: &[usize]) -> Option<&ClassLinks> {
         let is_below = |links: &&ClassLinks| {
             let queue = links.queue.as_ref().filter(|queue| queue.len() > path.len());
@@ -125,7 +126,7 @@ impl Links {
             .min_by_key(|links| links.class)
     }
 
-    /// The classes with an element that comes from a line.
+    /// Returns the classes that have `line` among their lines.
     pub fn classes_at_line(&self, line: usize) -> impl Iterator<Item = &ClassLinks> {
         self.classes.iter().filter(move |links| links.lines.contains(&line))
     }
@@ -135,7 +136,7 @@ impl Links {
         parent.map_or(links, |parent| self.outermost(parent))
     }
 
-    /// The mutable links of a class.
+    /// Returns the mutable links of a class.
     pub fn of_class_mut(&mut self, class: ClassId) -> Option<&mut ClassLinks> {
         self.classes.get_mut(class.0)
     }

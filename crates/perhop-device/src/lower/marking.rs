@@ -21,9 +21,9 @@ pub enum Writer {
 /// The fields that a device writes on one side of a port.
 #[derive(Clone, Copy, Debug)]
 pub struct Markings {
-    /// The side.
+    /// The direction of the packets.
     pub direction: Direction,
-    /// The device.
+    /// The kind of the device.
     pub writer: Writer,
     /// Whether packets leave this side with drop precedence 0 unless a class sets another value, because a
     /// policy needs it.
@@ -49,8 +49,8 @@ pub(super) struct Treatment<'a> {
 }
 
 impl Markings {
-    /// Returns the actions in order: `set`, the mark of the policer, the label for the queue, the outcome. On
-    /// input, no queue follows, so the label is removed.
+    /// Returns the actions in order: the marks of the class, the mark of the policer, the label for the
+    /// queue, the outcome. On input, no queue follows, so the label is removed.
     pub(super) fn actions(self, treatment: Treatment, own: &[Action]) -> Vec<action::Action> {
         let Treatment { label, marks, metered, by_cos } = treatment;
         let then = own.last().map_or(Then::Transmit, |action| action.then);

@@ -15,7 +15,7 @@ use crate::switch_memory::{DefaultQueue, DropThreshold, MarkedField, PortGroup, 
 
 /// The number of values of an IP precedence or a class of service.
 const VALUES: u8 = 8;
-/// The denominator of factors of the free memory: a factor of 1 has 1024 parts.
+/// The denominator of a dynamic factor: the factor 1 is 1024.
 const ALPHA_PARTS: f64 = 1024.0;
 /// Maximum size of a memory in the data plane, units.
 const MOST_UNITS: u32 = 1 << 30;

@@ -14,7 +14,7 @@ use super::target::Target;
 use crate::intent::{Condition, Discipline, DropProfile, FairQueue, PlainQueue};
 use crate::policy::Limit;
 
-/// The queueing of a port without classes.
+/// Returns the queueing of a port without classes.
 pub(super) fn plain_queueing(plain: &PlainQueue, target: Target) -> QueueingConfig {
     if let Some(memory) = target.memory {
         let by_weights = memory.port.srr.as_ref().map(|settings| srr::queueing(memory, settings));
@@ -38,7 +38,7 @@ pub(super) fn plain_queueing(plain: &PlainQueue, target: Target) -> QueueingConf
     QueueingConfig { scheduler: SchedulerConfig::Fifo, classes: vec![class], ..QueueingConfig::default() }
 }
 
-/// The limit of the queue: configured, or by the rule of the profile.
+/// Returns the limit of the queue: configured, or by the rule of the profile.
 fn limit_of(plain: &PlainQueue, target: Target) -> Limit {
     let by_rule = || {
         let reference = Reference::top(plain.rate, 100);
@@ -54,8 +54,9 @@ fn random_drops(class: ClassConfig, detect: &DropProfile, plain: &PlainQueue, ta
     ClassConfig { name: "random-detect".to_owned(), buffer: Some(buffer), precedence, ..class }
 }
 
-/// Weighted fair queueing of the flows of a port, on all platforms. I. Pepelnjak measured it on 15.0M: "HQF
-/// intra-class WFQ ignores IP precedence", blog.ipspace.net 2009.
+/// Returns fair queueing of the flows of a port, with equal weights on all platforms. I. Pepelnjak measured
+/// on 15.0M that the weights ignore the IP precedence: "HQF intra-class WFQ ignores IP precedence",
+/// blog.ipspace.net 2009.
 fn fair_flows(class: ClassConfig, fair: &FairQueue, hold: Option<u64>) -> ClassConfig {
     let default = FairQueueingConfig::default();
     let flows = FairQueueingConfig {

@@ -36,9 +36,9 @@ use crate::profile::{Heeded, PriorityQueue, Scheduler, WredTailLimit};
 #[derive(Clone, Debug)]
 pub(super) struct Placed {
     pub(super) class: ClassId,
-    /// The path to it.
+    /// The path from the scheduler to the class.
     pub(super) path: QueuePath,
-    /// Whether its packets wait in this place, and not in queues of inner classes.
+    /// Whether the packets of the class wait in this place, and not in queues of inner classes.
     pub(super) is_queue: bool,
     pub(super) is_shaped: bool,
 }
@@ -67,8 +67,8 @@ pub(super) struct Queueing<'a> {
 }
 
 impl Queueing<'_> {
-    /// The queues of the queueing policy `policy`, and the places of its classes. Sets the name of the queue
-    /// of each class; the names begin with `prefix`.
+    /// Returns the queues of `policy` and the places of its classes. Sets the name of the queue of each
+    /// class; the names begin with `prefix`.
     pub(super) fn of_policy(
         &mut self,
         policy: &mut ResolvedPolicy,
@@ -129,7 +129,7 @@ impl Queueing<'_> {
         }
     }
 
-    /// The classes without priority under their scheduler.
+    /// Returns the scheduler of the classes without priority, and the places of these classes.
     fn weighted(&mut self, classes: Vec<Own>, prefix: &str) -> (QueueingConfig, Vec<Placed>) {
         let has_minimum = classes.iter().any(|(class, _)| class.share.rate_bps > 0);
         let scheduler = match *self.target.rules.scheduler {
@@ -146,7 +146,7 @@ impl Queueing<'_> {
         (QueueingConfig { scheduler, classes: configs, ..QueueingConfig::default() }, places)
     }
 
-    /// A class with its own queue or inner classes.
+    /// Returns a class with its own queue or inner classes, and its places.
     fn class(
         &mut self,
         class: &mut ResolvedClass,

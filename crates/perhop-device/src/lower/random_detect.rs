@@ -61,8 +61,8 @@ pub(super) fn random_detect(
     }
 }
 
-/// The possible codepoints of packets of `condition`; at least one, because WRED needs thresholds even if no
-/// packet belongs to the class.
+/// Returns the possible codepoints of packets of `condition`; at least one, because WRED needs thresholds
+/// even if no packet belongs to the class.
 fn codepoints(condition: &Condition) -> Vec<Dscp> {
     let mut found: Vec<Dscp> =
         (0..64).filter_map(Dscp::new).filter(|dscp| condition.may_match(*dscp)).collect();
@@ -145,7 +145,7 @@ impl Defaults {
         Defaults { by_precedence, by_dscp, denominator, max: max.max(2), unit }
     }
 
-    /// The default of a precedence.
+    /// Returns the default thresholds of a precedence.
     fn of_precedence(&self, precedence: u8) -> Thresholds {
         let (max, p) = (self.max, u64::from(precedence));
         let half = max / 2;
@@ -158,9 +158,9 @@ impl Defaults {
         Thresholds { min, max, mark_probability_denominator: self.denominator }
     }
 
-    /// The default of a codepoint, as devices print it for a maximum of 40. The minimum thresholds of AF fall
-    /// with the drop precedence. The thresholds of class selectors rise with their number. All other
-    /// thresholds are half the maximum.
+    /// Returns the default thresholds of a codepoint, in proportion to the values that devices print for a
+    /// maximum of 40. The minimum thresholds of AF fall with the drop precedence. The thresholds of class
+    /// selectors rise with their number. All other thresholds are half the maximum.
     fn of_dscp(&self, dscp: Dscp) -> Thresholds {
         let of_forty = match (dscp.value() >> 3, dscp.value() & 7) {
             _ if self.by_dscp == WredDscpMinima::Half => 20,
@@ -174,7 +174,7 @@ impl Defaults {
     }
 }
 
-/// The queue limit for a device that uses twice the largest maximum threshold of `detect`.
+/// Returns the queue limit for a device that uses twice the largest maximum threshold of `detect`.
 pub(super) fn twice_maximum(detect: &RandomDetect) -> Limit {
     let largest = detect.rows.iter().max_by_key(|row| row.max);
     let (max, unit) = largest.map_or((1, Unit::Packets), |row| (row.max, row.unit));
@@ -258,7 +258,7 @@ fn by_dscp(rows: &[RandomDetectRow]) -> (Vec<PrecedenceConfig>, PrecedenceSource
     (rows.iter().map(precedence_config).collect(), source)
 }
 
-/// Moves codepoints into the group whose thresholds are closest to their default thresholds.
+/// Merges the two groups with the closest thresholds. Groups with only default thresholds are merged first.
 fn join_nearest(groups: &mut Vec<(RandomDetectRow, Vec<Dscp>)>) {
     let distance = |a: &RandomDetectRow, b: &RandomDetectRow| a.min.abs_diff(b.min) + a.max.abs_diff(b.max);
     let pairs = (0..groups.len()).flat_map(|from| (0..groups.len()).map(move |to| (from, to)));

@@ -7,7 +7,7 @@ pub enum Remark {
     Unreached {
         /// The line of the class.
         line: usize,
-        /// Its name.
+        /// The name of the class.
         class: String,
         /// The class that matches every packet.
         by: String,
@@ -16,14 +16,14 @@ pub enum Remark {
     TakenByNewMark {
         /// The line of the class.
         line: usize,
-        /// Its name.
+        /// The name of the class.
         class: String,
     },
     /// A class writes a field by which the following queues select packets.
     QueuedByNewMark {
         /// The line of the class.
         line: usize,
-        /// Its name.
+        /// The name of the class.
         class: String,
     },
     /// Several limiters before a policy pass packets to each other.

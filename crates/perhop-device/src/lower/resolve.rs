@@ -21,7 +21,7 @@ use crate::policy::{
 };
 use crate::profile::{ExceedDefault, OwnQueue, ProfileRules, WredTailLimit};
 
-/// Returns `policy` with all its numbers.
+/// Returns `policy` with percentages as rates and with the values that the text omits.
 pub(super) fn resolve(policy: &Policy, reference: Reference, target: Target) -> ResolvedPolicy {
     let queues = policy.queues;
     let with_queues: Vec<(&Class, bool)> =
@@ -125,7 +125,7 @@ struct Rates {
     service_bps: u64,
 }
 
-/// The limits of a class's queue, with WRED and fair queueing.
+/// Sets the queue limit of a class, with WRED and fair queueing.
 fn limits(resolved: &mut ResolvedClass, class: &Class, rates: Rates, target: Target) {
     let Rates { reference, service_bps } = rates;
     // The rate of the priority or guarantee of a class converts its times to bytes: IOS-XE prints 49152 bytes
@@ -168,7 +168,7 @@ fn limits(resolved: &mut ResolvedClass, class: &Class, rates: Rates, target: Tar
 /// The maximum number of priority levels of any device.
 pub(super) const LEVELS: u8 = 7;
 
-/// The limit of the one queue that the priority classes of a level share.
+/// Returns the limits of the queues that the priority classes of each level share.
 fn priority_limits(classes: &[ResolvedClass], reference: Reference) -> Vec<PriorityLimit> {
     let of_level = |level: u8| {
         let limits: Vec<_> = classes
@@ -263,8 +263,9 @@ fn violate_of(police: &Police, exceed: &[Action]) -> Vec<Action> {
     }
 }
 
-/// An outer policer that keeps the colors of packets. It has one rate. Packets that conform to the inner
-/// policers use the tokens first. The excess bucket fills while the committed bucket is full (RFC 2697 §3).
+/// Returns an outer policer that keeps the colors of packets. The policer has one rate. Packets that conform
+/// to the inner policers use the tokens first. The excess bucket fills while the committed bucket is full
+/// (RFC 2697 §3).
 fn around_policers(
     written: WrittenPolice,
     conform: Vec<Action>,
@@ -283,7 +284,8 @@ fn around_policers(
     }
 }
 
-/// The rates and bursts of a policer that counts bytes and has a second bucket. The actions are empty.
+/// Returns the rates and bursts of a policer that counts bytes and has a second bucket. The actions are
+/// empty.
 fn metered(written: WrittenPolice, reference: Rate, rules: &ProfileRules) -> ResolvedPolice {
     let cir = rate_of(written.rate, reference);
     let (committed, excess) = bursts_of_police(written, cir, reference, rules);

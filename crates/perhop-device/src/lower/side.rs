@@ -9,7 +9,7 @@ use super::reference::Reference;
 /// One direction of a port.
 #[derive(Clone, Debug)]
 pub struct Side<'a> {
-    /// The path of its packets.
+    /// The path of the packets.
     pub path: SidePath<'a>,
     /// The policy, and the rates that its numbers refer to.
     pub policy: Option<(&'a Policy, Reference)>,
@@ -17,9 +17,9 @@ pub struct Side<'a> {
     pub before: Option<(&'a Policy, Reference)>,
     /// Limiters in front of the policy, in order.
     pub limiters: &'a [Limiter],
-    /// The fields that the device writes here.
+    /// The fields that the device writes on this side.
     pub markings: Markings,
-    /// The first label of classes.
+    /// The number of the first label that classes can use.
     pub labels: Labels,
     /// The bytes per packet that the policy counts in addition to the IP bytes.
     pub overhead: i32,

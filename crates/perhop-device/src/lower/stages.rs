@@ -22,7 +22,7 @@ pub(super) struct Stage {
     pub(super) config: ConditionerConfig,
     /// The class; `None` for a stage that only classifies, or that belongs to no class.
     pub(super) class: Option<ClassId>,
-    /// The line of the limiter from which the stage was made.
+    /// The line of the limiter that the stage implements; `None` for other stages.
     pub(super) limiter: Option<usize>,
 }
 
@@ -161,7 +161,7 @@ fn keep_colors(stage: &mut ConditionerConfig) {
     }
 }
 
-/// Replaces a final `transmit` in each list of the stage's actions with the actions `behind`.
+/// Replaces a final `transmit` by the actions `behind` in each action list of the stage.
 pub(super) fn replace_transmit(stage: &mut ConditionerConfig, behind: &[action::Action]) {
     let ConditionerConfig { green, yellow, red, actions, .. } = stage;
     for actions in [green, yellow, red, actions] {
@@ -172,7 +172,7 @@ pub(super) fn replace_transmit(stage: &mut ConditionerConfig, behind: &[action::
     }
 }
 
-/// The stage of one class; `None` if no packet matches it.
+/// Returns the stage of one class; `None` if no packet matches the class.
 fn stage(
     class: &ResolvedClass,
     name: String,

@@ -12,7 +12,7 @@ pub struct Target<'a> {
     pub rules: &'a ProfileRules,
     /// The default limit of a class's queue, packets; `None` for the rule of the profile.
     pub queue_limit: Option<u64>,
-    /// The distances between random drops.
+    /// The rule for the distances between random drops.
     pub drop_spacing: DropSpacing,
     /// The packet memory of the port of a switch; `None` if queues have separate limits.
     pub memory: Option<MemoryShare<'a>>,

@@ -63,13 +63,13 @@ pub enum Heeded {
     Ignored,
 }
 
-/// Whether the release accepts a combination of commands.
+/// Whether the release accepts a command or a combination of commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Acceptance {
-    /// The combination is accepted.
+    /// The release accepts the configuration.
     Accepted,
-    /// The combination is refused.
+    /// The release refuses the configuration.
     Refused,
 }
 
@@ -110,14 +110,14 @@ pub enum PriorityQueue {
 pub enum DefaultLimit {
     /// A number of packets.
     Fixed {
-        /// The limit.
+        /// The limit, packets.
         packets: u64,
     },
     /// A time at the rate of the port or of the next shaper above.
     LineTime {
         /// The rate for which one packet is added to the limit, bits per second.
         bits_per_packet: u64,
-        /// The least limit.
+        /// The minimum limit, packets.
         least_packets: u64,
     },
     /// A time at the guaranteed service rate of the class: its minimum and its configured share of the rate
@@ -132,13 +132,13 @@ pub enum DefaultLimit {
         /// The time.
         microseconds: u64,
     },
-    /// Bytes by the speed of the interface.
+    /// A number of bytes that depends on the rate of the interface.
     PortBytes {
-        /// Up to 1 Gb/s.
+        /// The limit up to 1 Gb/s, bytes.
         gigabit: u64,
-        /// Above 1 Gb/s.
+        /// The limit above 1 Gb/s, bytes.
         faster: u64,
-        /// Bytes that queues with a limit in percent share.
+        /// The memory that queues with a limit in percent share, bytes.
         shared: u64,
     },
 }
@@ -149,10 +149,10 @@ pub enum DefaultLimit {
 pub enum LimitPrecision {
     /// Every number of bytes.
     Exact,
-    /// Numbers with a mantissa of a few bits and a power of two. The limit is rounded up to the next such
+    /// Numbers that are a short mantissa times a power of two. The limit is rounded up to the next such
     /// number.
     Mantissa {
-        /// The bits.
+        /// The bits of the mantissa.
         bits: u32,
     },
     /// Whole blocks. The limit is rounded down, but is at least one block.

@@ -37,7 +37,7 @@ pub struct Sourced<T> {
     pub certainty: EvidenceKind,
     /// The document and section, the device's output or the measurement.
     pub source: String,
-    /// The value as text.
+    /// A remark on the value.
     #[serde(default)]
     pub note: Option<String>,
 }
@@ -50,7 +50,7 @@ impl<T> Deref for Sourced<T> {
     }
 }
 
-/// Returns a value of a profile for tables.
+/// Converts a value of a profile to a value of a table.
 fn rule_value<T: Serialize>(value: &T) -> RuleValue {
     fn converted(value: Value) -> RuleValue {
         match value {
@@ -195,7 +195,7 @@ impl ProfileRules {
     /// Reads a profile from TOML. `base_text` returns the text of a profile by its name.
     ///
     /// # Errors
-    /// A rule that is missing, unknown or without source or certainty; a `base` that does not exist.
+    /// A rule is missing, is unknown, or has no source or certainty; or `base` does not exist.
     pub fn read(
         text: &str,
         base_text: &dyn Fn(&str) -> Option<&'static str>,

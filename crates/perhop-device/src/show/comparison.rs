@@ -7,7 +7,8 @@ use super::measured::{Part, measured};
 use super::reading::{ClassReading, PolicyReading};
 use crate::intent::Direction;
 
-/// The configured numbers that are compared: name, text, unit, and the meaning of a missing number.
+/// The configured numbers that are compared: key, words for messages, unit, and the meaning of a missing
+/// number.
 const CONFIGURED: [(&str, &str, &str, Missing); 26] = [
     ("limit_packets", "queue limit", "packets", Missing::NotPrinted),
     ("limit_bytes", "queue limit", "bytes", Missing::NotPrinted),
@@ -65,7 +66,7 @@ enum Verdict {
     NotComparable,
 }
 
-/// The values of a quantity of a class in the device and in the run.
+/// The values of one quantity of a class, printed by the device and by the run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 struct Row {
     class: String,
@@ -74,12 +75,12 @@ struct Row {
     kind: Part,
     router: Value,
     simulated: Value,
-    /// The largest difference that does not count, in the unit.
+    /// The largest difference that counts as equal, in `unit`.
     tolerance: f64,
     verdict: Verdict,
 }
 
-/// A policy of the device and of the run.
+/// The comparison of a policy of the device with the same policy of the run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 struct ComparedPolicy {
     interface: String,

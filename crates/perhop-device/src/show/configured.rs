@@ -6,7 +6,7 @@ use serde_json::Value;
 /// A command of a device that prints objects of its configuration, without counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConfiguredCommand {
-    /// Its name for users of perhop.
+    /// The name of the command for users of perhop.
     pub name: &'static str,
     /// The whole command, as a user types it on the device.
     pub whole: &'static str,
@@ -17,10 +17,10 @@ pub struct ConfiguredCommand {
 /// The output of a command for one object of a configuration.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ShownObject {
-    /// Its name.
+    /// The name of the object.
     pub name: String,
     /// The text as the device prints it.
     pub text: String,
-    /// The content of the text.
+    /// The content of the text as a JSON document.
     pub document: Value,
 }

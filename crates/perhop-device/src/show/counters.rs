@@ -12,7 +12,7 @@ use crate::intent::Direction;
 /// Packets and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Traffic {
-    /// Packets.
+    /// The number of packets.
     pub packets: u64,
     /// The bytes of these packets; a fraction if they are estimated.
     pub bytes: f64,
@@ -24,7 +24,7 @@ impl Traffic {
         Traffic { packets, bytes }
     }
 
-    /// Returns the same packets with `overhead` more bytes in each.
+    /// Returns the same packets with `overhead` bytes added to each.
     #[must_use]
     pub fn with_overhead(self, overhead: i32) -> Traffic {
         Traffic { bytes: self.bytes + f64::from(overhead) * self.packets as f64, ..self }
@@ -74,7 +74,7 @@ pub struct PrecedenceCounters {
 }
 
 impl PrecedenceCounters {
-    /// Returns the same counters with `overhead` more bytes in each packet.
+    /// Returns the same counters with `overhead` bytes added to each packet.
     #[must_use]
     pub fn with_overhead(&self, overhead: i32) -> PrecedenceCounters {
         PrecedenceCounters {
@@ -84,13 +84,12 @@ impl PrecedenceCounters {
         }
     }
 
-    /// Returns the packets dropped for one of `causes`, with estimated bytes.
+    /// Returns the packets that were dropped for one of `causes`. Their bytes are estimated.
     pub fn drops(&self, causes: &[DropCause]) -> Traffic {
         self.of_packets(causes.iter().map(|cause| self.dropped[cause.index()]).sum())
     }
 
-    /// Returns the traffic of `packets` with the mean length of the arrivals, because results have no byte
-    /// counts for them.
+    /// Returns the traffic of `packets`, with bytes estimated from the mean length of the arrivals.
     pub fn of_packets(&self, packets: u64) -> Traffic {
         if self.arrived.packets == 0 {
             return Traffic::new(packets, 0.0);
@@ -104,7 +103,7 @@ impl PrecedenceCounters {
 pub struct QueueSample {
     /// Packets in the queue.
     pub packets: u64,
-    /// Their IP bytes.
+    /// The IP bytes of these packets.
     pub bytes: u64,
     /// The averages of the buffer manager by drop precedence, in the unit of its thresholds.
     pub averages: BTreeMap<u64, f64>,
@@ -120,12 +119,12 @@ pub struct QueueCounters {
 }
 
 impl QueueCounters {
-    /// Returns the sum of a part of the counters over all drop precedences.
+    /// Returns the sum of the traffic that `part` selects, over all drop precedences.
     pub fn sum(&self, part: impl Fn(&PrecedenceCounters) -> Traffic) -> Traffic {
         self.precedences.values().map(part).sum()
     }
 
-    /// Returns the same counters with `overhead` more bytes in each packet.
+    /// Returns the same counters with `overhead` bytes added to each packet.
     #[must_use]
     pub fn with_overhead(&self, overhead: i32) -> QueueCounters {
         let precedences = self
@@ -147,7 +146,7 @@ pub type ColorCounters = BTreeMap<Color, Traffic>;
 /// The counters of a port, in IP bytes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PortCounters {
-    /// The seconds during which packets were counted.
+    /// The duration of the count, seconds.
     pub seconds: f64,
     /// All packets that arrived over the link.
     pub arrived: Traffic,
@@ -155,14 +154,14 @@ pub struct PortCounters {
     pub handed: Traffic,
     /// The counters of each queue, by name.
     pub queues: BTreeMap<String, QueueCounters>,
-    /// The conditioners for arriving packets, by name.
+    /// The counters of the conditioners for arriving packets, by name.
     pub input: BTreeMap<String, ColorCounters>,
-    /// The conditioners for departing packets, by name.
+    /// The counters of the conditioners for departing packets, by name.
     pub output: BTreeMap<String, ColorCounters>,
 }
 
 impl PortCounters {
-    /// Returns the counters of the conditioner `name`; empty if nothing was counted.
+    /// Returns the counters of the conditioner `name`; an empty map if no packets were counted.
     pub fn stage(&self, direction: Direction, name: &str) -> ColorCounters {
         let stages = match direction {
             Direction::Input => &self.input,
@@ -171,7 +170,7 @@ impl PortCounters {
         stages.get(name).cloned().unwrap_or_default()
     }
 
-    /// Returns the counters of the queue `name`; empty if nothing was counted.
+    /// Returns the counters of the queue `name`; empty counters if no packets were counted.
     pub fn queue(&self, name: &str) -> QueueCounters {
         self.queues.get(name).cloned().unwrap_or_default()
     }

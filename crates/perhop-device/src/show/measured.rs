@@ -1,5 +1,4 @@
-//! [`measured`]: the counters of a class as shares and rates, for a comparison of two devices: offered
-//! traffic, and its treatment by the device.
+//! [`measured`]: the counters of a class as shares and rates, for a comparison of two devices.
 
 use serde::Serialize;
 
@@ -29,7 +28,7 @@ pub(super) struct Measured {
     pub(super) value: f64,
 }
 
-/// Returns the quantities that the counters of a class of `policy` show.
+/// Returns the quantities that the counters of `class` show.
 pub(super) fn measured(policy: &PolicyReading, class: &ClassReading) -> Vec<Measured> {
     let mut found = Vec::new();
     let mut add = |part, words: &str, unit, value| {
@@ -106,7 +105,7 @@ fn add_share(
     }
 }
 
-/// Returns the classes of the policy of `class`, including itself.
+/// Returns the classes of the same policy as `class`, including `class`.
 fn siblings<'a>(
     policy: &'a PolicyReading,
     class: &'a ClassReading,
@@ -115,7 +114,8 @@ fn siblings<'a>(
     policy.classes.iter().filter(move |other| around(other) == around(class))
 }
 
-/// Returns the packets that a class loses to its queue, the policer of its priority and its own policer.
+/// Returns the packets of a class that its queue, the policer of its priority and its own policer have
+/// dropped.
 fn dropped(class: &ClassReading) -> f64 {
     let drops = |color: &&&str| {
         class.actions.get(**color).is_some_and(|actions| actions.iter().any(|action| action == "drop"))

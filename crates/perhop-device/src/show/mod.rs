@@ -25,15 +25,15 @@ use crate::port::Port;
 /// A command of a device that prints counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShowCommand {
-    /// Its name for users of perhop.
+    /// The name of the command for users of perhop.
     pub name: &'static str,
     /// The whole command, as a user types it on the device.
     pub whole: &'static str,
     /// The object that the command shows, as a noun phrase for messages: `a policy at an interface`.
     pub about: &'static str,
-    /// Whether [`Shows::read_show`] reads its output.
+    /// Whether [`Shows::read_show`] reads the output of the command.
     pub is_read: bool,
-    /// Whether it needs samples of queues.
+    /// Whether the command needs samples of queues.
     pub needs_samples: bool,
 }
 
@@ -51,7 +51,7 @@ pub struct ShowOptions {
 pub struct CountedPort<'a> {
     /// The port.
     pub port: &'a Port,
-    /// The node at the other end of its link; `None` if the network has no link at this port.
+    /// The node at the other end of the link; `None` if the network has no link at this port.
     pub link_to: Option<&'a str>,
     /// The counters; all are 0 without a link.
     pub counters: PortCounters,
@@ -73,7 +73,7 @@ pub struct CountedDevice<'a> {
 pub struct ShownPort {
     /// The text as the device prints it.
     pub text: String,
-    /// The numbers of the text, unrounded, with their names.
+    /// The numbers in the text, unrounded, by name.
     pub document: Value,
 }
 
@@ -97,13 +97,13 @@ pub trait Shows: Sync {
     ) -> Result<Vec<ShownPort>, ConfigError>;
 
     /// Returns the policies in the output of a device, in the order of the output. Unknown lines are skipped.
-    /// Empty if the text is not an output of these commands.
+    /// Returns an empty list if `output` is not an output of [`Shows::commands`].
     ///
     /// # Errors
-    /// The text is such an output, but no line shows to which policy some classes belong.
+    /// `output` is an output of a command, but no line shows to which policy some classes belong.
     fn read_show(&self, output: &str) -> Result<Vec<PolicyReading>, ConfigError>;
 
-    /// Returns the names of the commands that print an output which [`Shows::read_show`] reads.
+    /// Returns the names of the commands whose output [`Shows::read_show`] can read.
     fn commands_in(&self, _output: &str) -> Vec<&'static str> {
         self.commands().iter().filter(|command| command.is_read).map(|command| command.name).collect()
     }
@@ -117,7 +117,7 @@ pub trait Shows: Sync {
     }
 
     /// Returns the output of one of [`Shows::configured_commands`] for the object `name`, or for all objects.
-    /// Empty if the configuration has no such object.
+    /// The list is empty if the configuration has no such object.
     fn print_configured(
         &self,
         _command: &ConfiguredCommand,

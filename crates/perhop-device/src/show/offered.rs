@@ -12,29 +12,29 @@ const SHORTEST_PACKET: f64 = 28.0;
 /// A leaf class with its offered traffic, before any drop.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OfferedClass {
-    /// The names of its enclosing classes and its own name, the outermost first.
+    /// The names of the enclosing classes and of the class, the outermost first.
     pub path: Vec<String>,
     /// All packets since the counters were cleared, with their IP bytes.
     pub traffic: Traffic,
-    /// Its packets that queues and policers dropped since the counters were cleared, with their IP bytes;
-    /// `None` if not shown.
+    /// The packets of the class that queues and policers dropped since the counters were cleared, with their
+    /// IP bytes; `None` if the output does not show them.
     pub dropped: Option<Traffic>,
     /// The rate that the device prints, bits per second of IP packets.
     pub rate_bps: Option<f64>,
-    /// The part of that rate, 0 to 1, that the device prints as dropped.
+    /// The fraction of `rate_bps` that the device prints as dropped, 0 to 1.
     pub dropped_of_rate: Option<f64>,
 }
 
 /// The offered rate of a class.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OfferedRate {
-    /// The names of its enclosing classes and its own name, the outermost first.
+    /// The names of the enclosing classes and of the class, the outermost first.
     pub path: Vec<String>,
-    /// Bits per second of IP packets.
+    /// The offered rate, bits per second of IP packets.
     pub bps: f64,
     /// Mean length of a packet, IP bytes; `None` without packets.
     pub packet_bytes: Option<u32>,
-    /// The dropped part of its bytes, 0 to 1; `None` if not shown.
+    /// The dropped fraction of the bytes of the class, 0 to 1; `None` if the output does not show it.
     pub dropped: Option<f64>,
 }
 

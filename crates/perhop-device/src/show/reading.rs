@@ -28,23 +28,23 @@ pub struct EarlyDropReading {
 /// The numbers of a class, or of a queue that several classes share.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ClassReading {
-    /// The names of its enclosing classes and its own name, the outermost first.
+    /// The names of the enclosing classes and of the class, the outermost first.
     pub path: Vec<String>,
     /// Numbers by name. The front end defines the names.
     pub numbers: BTreeMap<String, u64>,
-    /// The rows of random early detection.
+    /// The rows of the table of random early detection.
     pub early_drops: Vec<EarlyDropReading>,
-    /// The actions of its policer, by the color as printed.
+    /// The actions of the policer, by color as printed.
     pub actions: BTreeMap<String, Vec<String>>,
 }
 
 impl ClassReading {
-    /// Returns its path as one word.
+    /// Returns the path with `/` between the names.
     pub fn name(&self) -> String {
         self.path.join("/")
     }
 
-    /// Returns the number called `name`.
+    /// Returns the number with the name `name`.
     pub fn number(&self, name: &str) -> Option<u64> {
         self.numbers.get(name).copied()
     }
@@ -55,10 +55,10 @@ impl ClassReading {
 pub struct PolicyReading {
     /// The interface; empty if the output does not name it.
     pub interface: String,
-    /// The direction.
+    /// The direction of the packets.
     pub side: Direction,
     /// The name of the policy.
     pub name: String,
-    /// Its classes, including inner classes.
+    /// The classes, including inner classes.
     pub classes: Vec<ClassReading>,
 }
