@@ -51,9 +51,9 @@ pub struct Diagnostic {
     pub path: String,
     /// The override (`path=value`) that set the value, if any.
     pub set: Option<String>,
-    /// Describes the fault.
+    /// The description of the fault.
     pub message: String,
-    /// Describes the correction.
+    /// The description of the correction.
     pub help: Option<String>,
     /// The line of the file, for the rendered text.
     #[serde(skip)]

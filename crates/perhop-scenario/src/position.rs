@@ -99,7 +99,7 @@ struct Node {
 }
 
 impl Node {
-    /// Returns the scalar, or the first key or scalar inside a collection.
+    /// Returns the position of the scalar, or of the first key or scalar in the collection.
     fn beginning(&self) -> Range<usize> {
         let first =
             self.children.values().min_by_key(|child| child.key.as_ref().unwrap_or(&child.value).start);

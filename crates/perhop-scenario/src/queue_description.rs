@@ -198,7 +198,7 @@ fn early_detection(kind: &str, config: &MredConfig, source: &PrecedenceSource) -
     lines
 }
 
-/// Returns lines about the part of a queue in the memory of its port, in units.
+/// Returns lines about the units that a queue can use in the shared memory of its port.
 fn shared_memory(config: &SharedMemoryConfig, source: &PrecedenceSource) -> Vec<DescriptionLine> {
     let own = format!("shared memory, {} units reserved", config.reserved);
     let limit = config.limit.map(|limit| format!("at most {limit} shared units"));

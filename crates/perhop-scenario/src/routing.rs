@@ -17,7 +17,7 @@ pub struct NodeId(pub u32);
 pub struct LinkId(pub u32);
 
 impl LinkId {
-    /// The index of the direction.
+    /// Returns the index of the direction.
     pub const fn index(self) -> usize {
         self.0 as usize
     }

@@ -91,7 +91,7 @@ impl TrafficConfig {
         self.count.saturating_mul(self.source.connections())
     }
 
-    /// Returns the random streams of flow `number` and its start time: `start` plus a random part of
+    /// Returns the random streams of flow `number` and its start time: `start` plus a random fraction of
     /// `start_within`. The source draws from the child stream `source`, the application from `session`.
     pub fn flow_start(&self, number: u32, streams: &Streams) -> (Streams, Time) {
         let streams = streams.child("traffic").child(&self.name).child(number.to_string());

@@ -168,7 +168,7 @@ pub struct TcpConfig {
     pub segmentation_offload: Option<SegmentationOffload>,
 }
 
-/// Least maximum segment size, bytes. The default of RFC 1122 §3.3.3 is 536.
+/// The smallest permitted MSS, bytes. The default of RFC 1122 §3.3.3 is 536.
 const LEAST_MSS: u64 = 64;
 /// Largest window that can be offered, bytes (RFC 7323 §2.3: 30 bits).
 const LARGEST_WINDOW: u64 = 1 << 30;

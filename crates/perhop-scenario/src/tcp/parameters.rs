@@ -55,9 +55,9 @@ pub struct Parameters {
     pub limited_transmit: bool,
     /// Limit on fast retransmits of Tahoe and Reno.
     pub fast_retransmit: FastRetransmit,
-    /// Acknowledgment of data in order by the receiver.
+    /// The receiver's rule for acknowledging data that arrive in order.
     pub acknowledgment: Acknowledgment,
-    /// Whether connections are opened and closed by segments.
+    /// Whether SYNs open and FINs close a connection.
     pub handshake: Handshake,
     /// Whether the handshake gives a round-trip sample.
     pub handshake_timing: HandshakeTiming,
