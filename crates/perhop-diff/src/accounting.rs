@@ -10,11 +10,11 @@ use crate::effects::Ablation;
 use crate::lines::{Change, Entry};
 use crate::parts::{MATCH, Property, QUEUE};
 
-/// The changed properties, by part name in the new configuration.
+/// The changed properties and parts. Parts have the names of the new configuration.
 pub(crate) struct ChangedProperties<'a> {
     comparison: &'a Comparison,
     properties: BTreeSet<Property>,
-    /// Parts that exist in one configuration only, or whose packets differ.
+    /// Parts that exist in one configuration only, or whose order differs.
     parts: BTreeSet<PartName>,
     /// The interfaces to compare; `None` for all.
     only: Option<&'a [String]>,
@@ -60,7 +60,7 @@ impl<'a> ChangedProperties<'a> {
         self.properties.is_empty() && self.parts.is_empty()
     }
 
-    /// The changed parts among the parts that a line affects.
+    /// Returns the changed parts among the parts that a line affects.
     fn affected_parts(&self, effect: &BTreeSet<Property>) -> Vec<PartName> {
         let mut found = BTreeSet::new();
         for (interface, part, what) in effect {
@@ -76,7 +76,7 @@ impl<'a> ChangedProperties<'a> {
         found.into_iter().collect()
     }
 
-    /// Whether the order of the sibling parts differs.
+    /// Whether the order of the part and its siblings differs.
     fn has_order(&self, name: &PartName) -> bool {
         let around = match name.part.strip_prefix(QUEUE) {
             Some(queue) => match queue.rsplit_once('/') {
@@ -161,7 +161,7 @@ impl Relation {
         Relation { reason: Some(reason), ..Relation::with_effect(LineEffect::NotCompared) }
     }
 
-    /// The relation of a line whose effect is unknown.
+    /// Returns the relation of a line whose effect is unknown.
     fn unread(entry: &Entry, changed: &ChangedProperties) -> Relation {
         if entry.state == LineState::Suspicious {
             Relation::not_compared(entry, "suspicious")
@@ -182,8 +182,8 @@ fn relation(entry: &Entry, ablation: &mut Ablation, changed: &ChangedProperties)
     match entry.state {
         LineState::Irrelevant => return Some(Relation::with_effect(LineEffect::Irrelevant)),
         LineState::NotModelled => {
-            // The effect is also determined for a line outside the model, because the model can contain a
-            // part of it.
+            // The effect is also determined for a line that is not modeled, because the model can contain a
+            // part of its effect.
             let effect = ablation.effect(entry.number).unwrap_or_default();
             let parts = changed.affected_parts(&effect).into_iter().collect();
             return Some(Relation { parts, ..Relation::not_compared(entry, "not modeled") });

@@ -40,8 +40,8 @@ fn queues(queueing: [&Value; 2], prefixes: [&str; 2], found: &mut Names) {
 /// The text that identifies an element; `None` for an element without counterpart.
 type Key<'a> = dyn Fn(&Value) -> Option<String> + 'a;
 
-/// Returns the indices of corresponding elements of two lists: elements with the same name, then elements
-/// with the same content. A stage named after its line number is not matched by name.
+/// Returns the indices of corresponding elements of two lists. Elements correspond by their whole content,
+/// then by name, then by content without names. A stage named after its line number is not matched by name.
 fn pairs(old: &[Value], new: &[Value]) -> Vec<(usize, usize)> {
     let mut left: [Vec<usize>; 2] = [(0..old.len()).collect(), (0..new.len()).collect()];
     let own_name = |value: &Value| Some(text(value, "name")).filter(|name| !is_numbered(name));
@@ -75,7 +75,7 @@ pub(crate) fn is_numbered(name: &str) -> bool {
     number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// A conditioner or class without its name and its inner classes.
+/// Returns a conditioner or class without its name and the names of its inner classes.
 fn unnamed(value: &Value) -> Value {
     let mut value = value.clone();
     if let Value::Object(map) = &mut value {

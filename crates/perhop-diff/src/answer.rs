@@ -12,30 +12,31 @@ pub struct Difference {
     pub changed: Vec<Changed>,
     /// Renamed parts with the same meaning.
     pub renamed: Vec<Renamed>,
-    /// An example of the packets of each changed input conditioner.
+    /// For each changed input conditioner, an example packet with its fates.
     pub examples: Vec<Example>,
-    /// The changed, added, removed or moved lines that are irrelevant, or whose effect the model contains.
+    /// The changed lines whose effect is known: lines that the model contains, and irrelevant lines.
     pub lines: Vec<LineChange>,
-    /// The other changed lines. The model does not contain their effect.
+    /// The changed lines whose effect perhop does not know, because it does not model them.
     pub not_compared: Vec<LineChange>,
-    /// Facts that the configurations do not contain.
+    /// Assumptions in place of facts that the configurations do not contain.
     pub assumed: Vec<String>,
-    /// Parts that the comparison left out.
+    /// Parts of the configurations that the comparison ignores.
     pub not_looked_at: Vec<String>,
-    /// Interfaces that only one of the two configurations has.
+    /// Remarks about interfaces that only one of the two configurations has.
     pub remarks: Vec<String>,
 }
 
 /// A packet that waits in another queue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Moved {
-    /// The interface through which it leaves.
+    /// The interface through which the packet leaves.
     pub interface: String,
-    /// The interface on which it arrives and whose input policy applies; `None` without an input policy.
+    /// The interface on which the packet arrives and whose input policy applies; `None` without an input
+    /// policy.
     pub arrives: Option<String>,
-    /// Its queue in the old configuration; `None` if no class matches it.
+    /// The queue in the old configuration; `None` if no class matches the packet.
     pub before: Option<String>,
-    /// Its queue in the new configuration.
+    /// The queue in the new configuration.
     pub after: Option<String>,
     /// The packet, as it arrives.
     pub packet: String,
@@ -50,11 +51,11 @@ pub struct Changed {
     pub part: String,
     /// The property of the part; empty if the whole part exists in one configuration only.
     pub what: String,
-    /// Its value in the old configuration.
+    /// The value in the old configuration.
     pub before: Option<Value>,
-    /// Its value in the new configuration.
+    /// The value in the new configuration.
     pub after: Option<Value>,
-    /// For a match: a packet that matches in only one of the two configurations.
+    /// For the property `match`: a packet that matches in only one of the two configurations.
     pub packet: Option<String>,
 }
 
@@ -72,28 +73,28 @@ pub struct Renamed {
 /// An example packet of a changed input conditioner, with its fate in both configurations.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Example {
-    /// The interface on which it arrives.
+    /// The interface on which the packet arrives.
     pub arrives: String,
-    /// The conditioner.
+    /// The name of the conditioner.
     pub part: String,
-    /// The interface through which it leaves.
+    /// The interface through which the packet leaves.
     pub leaves: String,
     /// The packet, as it arrives.
     pub packet: String,
-    /// Its fate in the old configuration.
+    /// The fate in the old configuration.
     pub before: End,
-    /// Its fate in the new configuration.
+    /// The fate in the new configuration.
     pub after: End,
 }
 
-/// The fate of a packet in a node, for its first color.
+/// The fate of a packet in a node. If meters can assign several colors, the fate for the first of them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct End {
     /// The packet, as it leaves.
     pub packet: String,
-    /// Whether a conditioner drops it.
+    /// Whether a conditioner drops the packet.
     pub dropped: bool,
-    /// Its queue; `None` if it joins no queue.
+    /// The queue; `None` if the packet joins no queue.
     pub queue: Option<String>,
 }
 
@@ -101,7 +102,7 @@ pub struct End {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LineEffect {
-    /// The front end classifies it as irrelevant.
+    /// The front end classifies the line as irrelevant.
     Irrelevant,
     /// The parts that depend on the line are equal in both configurations.
     Same,
@@ -124,9 +125,9 @@ pub struct LineChange {
     pub new: Option<LineText>,
     /// The relation of the change to the model.
     pub effect: LineEffect,
-    /// The changed parts that it affects.
+    /// The changed parts that the line affects.
     pub parts: Vec<PartName>,
-    /// The reason why it is not compared.
+    /// The reason why the line is not compared.
     pub reason: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! [`Comparison`]: pairs of parts of two devices, compared.
+//! [`Comparison`]: the changed and renamed parts of two devices.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ pub(crate) struct Comparison {
     names: BTreeMap<PartName, String>,
 }
 
-/// The difference between the values of a property; `None` if the property is not a set of packets.
+/// Decides how two values of a property differ. Returns `None` if the property is not a set of packets.
 type Decide<'a> = dyn FnMut(&str, Option<&Value>, Option<&Value>) -> Option<MatchDifference> + 'a;
 
 impl Comparison {
@@ -34,7 +34,7 @@ impl Comparison {
         });
     }
 
-    /// Compares a port of two devices; one of them may be missing.
+    /// Compares the port `interface` of two devices; it may be missing in one of them.
     pub(crate) fn ports(&mut self, interface: &str, sides: [Option<&Value>; 2], matches: &mut Matches) {
         for side in ["input", "output"] {
             let policies = sides.map(|port| port.map_or(&Value::Null, |port| &port[side]));
@@ -207,7 +207,7 @@ impl Comparison {
     }
 }
 
-/// All properties of a part that exists in one configuration only.
+/// Returns all properties of a part that exists in one configuration only, except the match.
 fn all_properties(part: &Part) -> Value {
     let mut properties = part.properties.clone();
     properties.shift_remove(MATCH);

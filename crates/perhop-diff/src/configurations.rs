@@ -20,9 +20,9 @@ use crate::sets::Matches;
 pub struct Question<'a> {
     /// The texts, the old one first.
     pub texts: [&'a str; 2],
-    /// Their names in messages.
+    /// The names of the configurations in messages.
     pub names: [&'a str; 2],
-    /// The options for reading both.
+    /// The options for reading both configurations.
     pub options: &'a ParseOptions,
     /// The interface on which packets arrive; by default any.
     pub at: Option<&'a str>,
@@ -33,7 +33,7 @@ pub struct Question<'a> {
 /// Returns everything that differs between two configurations.
 ///
 /// # Errors
-/// An option is invalid: its path begins at a field of [`ParseOptions`].
+/// An option is invalid. The path begins at a field of [`ParseOptions`].
 pub fn compare(front_ends: FrontEnds, question: &Question) -> Result<Difference, ConfigError> {
     let Question { texts, options, only, .. } = *question;
     let platform = options.platform.as_deref();
@@ -78,7 +78,7 @@ pub fn compare(front_ends: FrontEnds, question: &Question) -> Result<Difference,
 }
 
 impl Difference {
-    /// Whether nothing differs, except irrelevant lines and lines that affect other interfaces.
+    /// Whether nothing differs. Irrelevant lines and lines that affect only other interfaces do not count.
     pub fn is_empty(&self) -> bool {
         let is_aside =
             |line: &LineChange| matches!(line.effect, LineEffect::Irrelevant | LineEffect::Elsewhere);
@@ -91,7 +91,7 @@ impl Difference {
     }
 }
 
-/// The names of the ports of either device, in the order of the old one.
+/// Returns the names of the ports of both devices: the ports of the old device, then the new ports.
 fn names_of_ports(devices: &[Device; 2]) -> Vec<String> {
     let mut known = std::collections::BTreeSet::new();
     let names = devices.iter().flat_map(|device| device.ports.iter().map(|(name, _)| name));
@@ -102,8 +102,8 @@ fn is_compared(question: &Question, name: &str) -> bool {
     question.only.is_none_or(|only| only.iter().any(|wanted| wanted == name) || question.at == Some(name))
 }
 
-/// Compares the devices and their ports with these names. Also returns the ports that exist in only one of
-/// them.
+/// Compares the devices and their ports with these names. Also returns remarks about the ports that only one
+/// of the devices has.
 fn compared_devices(
     question: &Question,
     devices: &[Device; 2],
@@ -127,7 +127,7 @@ fn compared_devices(
     (comparison, remarks)
 }
 
-/// The facts that the configurations do not contain.
+/// Returns the assumptions in place of facts that the configurations do not contain.
 fn assumed(question: &Question, models: [&DeviceModel; 2]) -> Vec<String> {
     let mut found = Vec::new();
     for (model, name) in models.into_iter().zip(question.names) {
@@ -149,7 +149,7 @@ fn assumed(question: &Question, models: [&DeviceModel; 2]) -> Vec<String> {
     found
 }
 
-/// The parts that the comparison left out.
+/// Returns the parts that the comparison ignores.
 fn omitted_parts(question: &Question, matches: &Matches, lines: &[LineChange], unread: usize) -> Vec<String> {
     let mut found = Vec::new();
     if let Some(only) = question.only {
@@ -193,7 +193,7 @@ fn otherwise_different(devices: &[Device; 2], precision: Precision) -> Option<Ch
     })
 }
 
-/// A port as text, in which all stages that are named after their line have the same name.
+/// Returns a port as text, in which all stages that are named after their line have the same name.
 fn comparable(port: &Value, precision: Precision) -> String {
     let mut port = port.clone();
     if precision == Precision::Exact {

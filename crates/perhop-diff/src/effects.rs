@@ -1,7 +1,7 @@
 //! [`Ablation`]: the properties of a device that depend on a line.
 //!
-//! The text is parsed again without the line. This works for every language, and covers everything that the
-//! model contains.
+//! To find the effect of a line, perhop parses the text again without this line. This works for every
+//! language, and covers everything that the model contains.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +23,7 @@ pub(crate) struct Ablation<'a> {
     /// The line that opens the section of each line, if any.
     blocks: BTreeMap<usize, usize>,
     properties: BTreeMap<Property, Value>,
-    /// Whether the model counts lines of the text. For JSON, it counts items.
+    /// Whether the lines of the model are the lines of the text. In a text in JSON, they are items.
     is_numbered: bool,
     read: usize,
 }
@@ -59,7 +59,7 @@ impl<'a> Ablation<'a> {
         Some(keys.filter(|key| self.properties.get(*key) != other.get(*key)).cloned().collect())
     }
 
-    /// A line of the text; an empty line for the line `number` and the lines of its block.
+    /// Returns the text of a line, or an empty line for the line `number` and the lines of its block.
     fn line_outside_block(&self, (text, own): (&'a str, usize), number: usize) -> &'a str {
         let mut at = Some(own);
         while let Some(line) = at.filter(|line| *line > number) {

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 /// The prefix of the names of access lists as properties.
 pub(crate) const ACCESS_LIST: &str = "access list ";
 
-/// The properties of the routes and access lists of a device.
+/// Returns the properties of the routes, access lists and routing processes of a device.
 pub(crate) fn device_properties(forwarding: &Forwarding) -> Map<String, Value> {
     let Forwarding { routes, access_lists, processes, labels } = forwarding;
     let mut found: Map<String, Value> = Map::new();
@@ -75,8 +75,8 @@ fn target(via: &RouteTarget) -> String {
     }
 }
 
-/// The properties of a port that determine the path of its packets. Its policies are compared by their
-/// effects.
+/// Returns the properties of a port that determine the path of its packets. The policies of the port are
+/// compared by their effects instead.
 pub(crate) fn port_properties(forwarding: &PortForwarding) -> Map<String, Value> {
     let PortForwarding {
         role: _,

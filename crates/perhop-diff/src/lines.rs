@@ -13,14 +13,14 @@ use perhop_lint::LineState;
 pub(crate) struct Entry {
     pub(crate) number: usize,
     pub(crate) state: LineState,
-    /// Its words, joined by single spaces.
+    /// The words of the line, joined by single spaces.
     pub(crate) text: String,
     pub(crate) note: Option<String>,
-    /// The number of its section.
+    /// The number of the section that contains the line.
     section: usize,
-    /// Whether the line that opens its section is modeled; true outside all sections.
+    /// Whether the line that opens the section is modeled; true outside all sections.
     is_in_model: bool,
-    /// Whether it opens a section.
+    /// Whether the line opens a section.
     opens: bool,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct Change {
     pub(crate) section: Vec<String>,
     pub(crate) old: Option<Entry>,
     pub(crate) new: Option<Entry>,
-    /// Whether both are the same line at different positions in its section.
+    /// Whether `old` and `new` are the same line at different positions in the section.
     pub(crate) is_moved: bool,
 }
 
@@ -54,7 +54,7 @@ impl Sections {
         number
     }
 
-    /// The lines that open a section and its parents, the outermost first.
+    /// Returns the lines that open a section and its parents, the outermost first.
     fn path(&self, mut section: usize) -> Vec<String> {
         let mut path = Vec::new();
         while section != 0 {
@@ -66,7 +66,7 @@ impl Sections {
         path
     }
 
-    /// The lines of a model that are not blank.
+    /// Returns the lines of a model that are not blank.
     fn entries(&mut self, model: &DeviceModel) -> Vec<Entry> {
         let mut found: Vec<Entry> = Vec::new();
         let mut by_number: BTreeMap<usize, usize> = BTreeMap::new();
@@ -140,8 +140,8 @@ pub(crate) fn changed_lines(models: [&DeviceModel; 2]) -> Vec<Change> {
     found
 }
 
-/// Whether the position of a line in its section may matter. Sections have no order. Lines that are not
-/// modeled have an order only if they look like a list.
+/// Whether the position of a line in its section may matter. It does not matter for lines that open a
+/// section. For lines that are not modeled, it matters only if the lines look like a list.
 fn may_matter(entry: &Entry, listed: &BTreeSet<&str>) -> bool {
     let is_list = !entry.is_in_model || entry.section == 0 && listed.contains(first_word(&entry.text));
     match entry.state {
@@ -151,7 +151,7 @@ fn may_matter(entry: &Entry, listed: &BTreeSet<&str>) -> bool {
     }
 }
 
-/// The first words that several lines outside the model share.
+/// Returns the first words that several lines outside the model share.
 fn repeated_words<'a>(entries: impl Iterator<Item = &'a Entry>) -> BTreeSet<&'a str> {
     let mut seen = BTreeSet::new();
     let words = entries.filter(|entry| entry.state.differs()).map(|entry| first_word(&entry.text));

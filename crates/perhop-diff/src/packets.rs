@@ -14,13 +14,12 @@ use crate::answer::{Changed, End, Example, Moved};
 use crate::parts::{MATCH, conditioner_names};
 use crate::sets::Matches;
 
-/// The maximum number of compared pairs of an entrance and an exit. Each comparison takes milliseconds to a
-/// second.
+/// Limit on the compared pairs of an entrance and an exit. Each comparison takes milliseconds to a second.
 const MOST_PAIRS: usize = 400;
-/// The maximum number of exits for which the fate of an example is shown.
+/// Limit on the exits for which the fate of an example is shown.
 const MOST_EXITS: usize = 4;
 
-/// Two models of a device, and the names of the interfaces in either.
+/// Two models of a device, and the names of the interfaces in either model.
 pub(crate) struct Sides<'a> {
     pub(crate) models: [&'a DeviceModel; 2],
     pub(crate) interfaces: Vec<String>,
@@ -43,7 +42,7 @@ impl<'a> Sides<'a> {
         Sides { models, interfaces, ports }
     }
 
-    /// The ports with this name in both models.
+    /// Returns the ports with this name in both models.
     pub(crate) fn ports(&self, name: &str) -> [Option<&'a Port>; 2] {
         [0, 1].map(|side: usize| self.ports[side].get(name).copied())
     }
@@ -67,7 +66,8 @@ pub(crate) struct MovedPackets {
     pub(crate) not_looked_at: Vec<String>,
 }
 
-/// The compared paths: the exits, the entrance if the user chose one, and the renamed queues by exit.
+/// The compared paths: the exits, the entrance if the user chose one, and by exit the renamed queues from old
+/// to new name.
 pub(crate) struct ComparedPaths<'a> {
     pub(crate) exits: &'a [String],
     pub(crate) at: Option<&'a str>,
@@ -125,7 +125,8 @@ pub(crate) fn moved_packets(sides: &Sides, paths: &ComparedPaths) -> MovedPacket
 }
 
 impl MovedPackets {
-    /// Adds a packet that waits in another queue, unless the same change was found without an entrance.
+    /// Adds a packet that waits in another queue, unless the same change was already found for packets
+    /// without an entrance.
     fn add(&mut self, own: usize, exit: &str, entrance: Option<&String>, moved: perhop_analysis::Moved) {
         let is_known = |known: &Moved| {
             known.arrives.is_none() && known.before == moved.before && known.after == moved.after
@@ -143,7 +144,7 @@ impl MovedPackets {
     }
 }
 
-/// Whether the queue is only renamed.
+/// Whether the queue of the packet is only renamed.
 fn is_renamed(renamed: Option<&BTreeMap<String, String>>, moved: &perhop_analysis::Moved) -> bool {
     let new = renamed.zip(moved.before.as_ref()).and_then(|(renamed, before)| renamed.get(before));
     new.is_some() && new == moved.after.as_ref()
@@ -200,7 +201,7 @@ fn has_queues(ports: [Option<&Port>; 2]) -> bool {
     ports.into_iter().flatten().any(|port| !has_one_queue(&port.output))
 }
 
-/// The match of an input conditioner of a port; an empty match matches all packets.
+/// Returns the match of an input conditioner of a port; an empty match matches all packets.
 fn condition_of(port: &Port, part: &str) -> Option<Value> {
     let written = serde_json::to_value(&port.input).ok()?;
     let conditioners = written["conditioners"].as_array()?;
@@ -209,14 +210,14 @@ fn condition_of(port: &Port, part: &str) -> Option<Value> {
     Some(if condition.is_null() { Value::Object(serde_json::Map::new()) } else { condition.clone() })
 }
 
-/// Returns the notation of a packet that arrives on an interface.
+/// Returns the notation of a packet that arrives on the interface `entrance`.
 fn arriving(sides: &Sides, entrance: &str, text: &str) -> Option<String> {
     let PacketText { packet, .. } = text.parse().ok()?;
     let port = sides.ports(entrance).into_iter().flatten().next()?;
     Some(Witness { packet, input: Some(port.interface.clone()) }.to_string())
 }
 
-/// The fate of a packet in a node, for the first color that its meters can assign.
+/// Returns the fate of a packet in a node, for the first color that the meters can assign.
 fn end_of(node: &Node, entrance: &str, text: &str) -> Option<End> {
     let PacketText { mut packet, .. } = text.parse().ok()?;
     let number = node.interfaces.iter().position(|name| name == entrance).unwrap_or(0);
@@ -243,7 +244,7 @@ fn end_of(node: &Node, entrance: &str, text: &str) -> Option<End> {
     Some(End { packet, dropped: left.dropped, queue })
 }
 
-/// The path of a packet through conditioners, for the first color that their meters may assign.
+/// Returns the path of a packet through conditioners, for the first color that the meters can assign.
 fn first_path(node: &Node, policy: Option<&PolicyConfig>, packet: Packet) -> Option<Conditioned> {
     let Some(policy) = policy else {
         return Some(Conditioned { packet, steps: Vec::new(), dropped: false });

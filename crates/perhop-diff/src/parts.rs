@@ -1,8 +1,8 @@
-//! [`parts_of_device`]: a device as a flat list of parts with properties, by name.
+//! The parts of a device: a flat list with the properties of each part, by name.
 //!
-//! The parts come from the serialized model, so new fields are compared automatically. Further parts are the
-//! properties that `forwarding` returns. Line numbers are removed, because equal configurations can have
-//! different line numbers.
+//! The parts come from the serialized model, so new fields are compared automatically. The properties that
+//! `forwarding` returns are added. Line numbers are removed, because equal configurations can have different
+//! line numbers.
 
 use std::collections::BTreeMap;
 
@@ -14,9 +14,9 @@ use crate::forwarding;
 /// A part of a device: a queue, a conditioner, or an interface without its policies.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Part {
-    /// Its name, unique in its interface.
+    /// The name of the part, unique in its interface.
     pub(crate) name: String,
-    /// Its properties by name, in order.
+    /// The properties by name, in order.
     pub(crate) properties: Map<String, Value>,
 }
 
@@ -91,7 +91,8 @@ fn insert(properties: &mut Map<String, Value>, key: String, value: Value) {
     }
 }
 
-/// The parts of a port: its own properties first, then the parts of its input and output policy.
+/// Returns the parts of a port: the properties of the interface first, then the parts of the input and the
+/// output policy.
 pub(crate) fn parts_of_port(port: &Value) -> Vec<Part> {
     let mut properties = Map::new();
     for (key, value) in port.as_object().into_iter().flatten() {
@@ -122,7 +123,7 @@ pub(crate) fn parts_of_port(port: &Value) -> Vec<Part> {
     parts
 }
 
-/// The parts of the `input` or `output` policy of a port.
+/// Returns the parts of the `input` or `output` policy of a port.
 pub(crate) fn parts_of_policy(side: &str, policy: &Value) -> Vec<Part> {
     let mut own = Map::new();
     for (key, value) in policy.as_object().into_iter().flatten() {
@@ -142,7 +143,7 @@ pub(crate) fn parts_of_policy(side: &str, policy: &Value) -> Vec<Part> {
     parts
 }
 
-/// The part names of conditioners. A repeated name gets its number appended.
+/// Returns the part names of conditioners. A repeated name is followed by its number.
 pub(crate) fn conditioner_names(side: &str, conditioners: &[Value]) -> Vec<String> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     let named = conditioners.iter().enumerate().map(|(index, conditioner)| {
@@ -180,7 +181,7 @@ pub(crate) fn array(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// The properties of `value` without `keys`.
+/// Returns the properties of `value` without `keys`.
 fn without(value: &Value, keys: &[&str]) -> Map<String, Value> {
     let mut properties = Map::new();
     for (key, value) in value.as_object().into_iter().flatten() {

@@ -1,4 +1,4 @@
-//! [`Matches`]: the packets of matches, compared exactly.
+//! [`Matches`]: exact comparison of the packets that matches select.
 
 use perhop_analysis::{PacketSpace, Set, TooComplex};
 use perhop_qos::classifier::MatchConfig;
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 /// The difference between two matches with different texts.
 pub(crate) enum MatchDifference {
-    /// Both match the same packets, or another part of the answer compares the packets.
+    /// Both match the same packets, or the difference is reported elsewhere, as moved packets.
     None,
     /// One matches this packet and the other does not.
     Packet(String),
@@ -22,7 +22,7 @@ pub(crate) struct Matches {
 }
 
 impl Matches {
-    /// Matches at a device with these interfaces.
+    /// Creates the comparison for a device with these interfaces.
     pub(crate) fn at(interfaces: &[String]) -> Matches {
         Matches { space: PacketSpace::new(interfaces), too_complex: 0 }
     }
@@ -51,7 +51,7 @@ impl Matches {
         self.difference(sets)
     }
 
-    /// The packets that an access list permits. The first matching entry applies.
+    /// Returns the packets that an access list permits. The first matching entry applies.
     fn permitted(&mut self, list: &Value) -> Result<Set, TooComplex> {
         let decision = |value: &Value| value.as_str() == Some("permit");
         let mut set = if decision(&list["rest"]) { Set::ALL } else { Set::NONE };
@@ -77,7 +77,7 @@ impl Matches {
         }
     }
 
-    /// A packet that is in exactly one of two sets.
+    /// Returns a packet that is in exactly one of two sets.
     fn packet(&mut self, old: Set, new: Set) -> Result<Option<String>, TooComplex> {
         let gone = self.space.minus(old, new)?;
         let joined = self.space.minus(new, old)?;
@@ -85,7 +85,7 @@ impl Matches {
         Ok(self.space.witness(either)?.map(|witness| witness.to_string()))
     }
 
-    /// A packet that matches `condition`.
+    /// Returns a packet that matches `condition`.
     pub(crate) fn witness(&mut self, condition: Option<&Value>) -> Option<String> {
         let taken = self.packets_of(condition).ok()?;
         self.space.witness(taken).ok()?.map(|witness| witness.to_string())

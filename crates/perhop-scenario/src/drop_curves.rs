@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use crate::Scenario;
 
-/// Returns the curves of every queue with early drops, in the order of the scenario's links:
+/// Returns the curves of every queue with early drops, in the order of the scenario's links: objects with
+/// `port`, `queue`, `unit` and `precedences`.
 pub fn drop_curves(scenario: &Scenario) -> Value {
     let mut found = Vec::new();
     for link in &scenario.links {

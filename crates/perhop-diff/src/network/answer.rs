@@ -14,10 +14,10 @@ use crate::treatment::Aspect;
 /// The codepoint of a packet, the packet, and its changes.
 type PacketChange = (String, String, Vec<Aspect>);
 
-/// Everything that differs between two snapshots.
+/// Everything that differs between two snapshots of a network.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct NetworkDifference {
-    /// Whether anything differs, or a part that can differ was not compared.
+    /// Whether anything differs, or may differ because it was not compared.
     pub differs: bool,
     /// Devices, links, sites and policies in one snapshot only.
     pub only: Vec<OnlyIn>,
@@ -25,19 +25,19 @@ pub struct NetworkDifference {
     pub devices: Vec<DeviceChange>,
     /// The changes for pairs of sites and codepoints; equal changes are merged.
     pub changes: Vec<WalkChange>,
-    /// Changes for packets of other protocols or ports, found by the proof.
+    /// Changes for packets of other protocols or ports. The proof has found them.
     pub witnesses: Vec<WalkChange>,
     /// The number of pairs of sites and codepoints without a change.
     pub same: usize,
     /// The number of common sites.
     pub sites: usize,
-    /// Whether all packets between all sites are treated equally.
+    /// The proof that all packets between all sites are treated equally, or the reason why it failed.
     pub proof: Proof,
-    /// The parts that were not compared.
+    /// Walks without a known result, with the reason, so that the snapshots may differ.
     pub not_compared: Vec<String>,
-    /// Facts that the configurations do not contain.
+    /// Assumptions in place of facts that the configurations do not contain.
     pub assumed: Vec<String>,
-    /// The parts that the comparison left out.
+    /// Parts of the snapshots that perhop ignores. They do not affect `differs`.
     pub not_looked_at: Vec<String>,
 }
 
@@ -46,20 +46,20 @@ pub struct NetworkDifference {
 pub struct OnlyIn {
     /// The snapshot: `old` or `new`.
     pub snapshot: String,
-    /// Its kind: device, link, site or policy.
+    /// The kind of the item: device, link, site or policy.
     pub kind: String,
-    /// Its name.
+    /// The name of the item.
     pub name: String,
 }
 
 /// A device whose configuration differs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DeviceChange {
-    /// Its name.
+    /// The name of the device.
     pub device: String,
-    /// The path of its old configuration.
+    /// The path of the old configuration.
     pub old: String,
-    /// The path of its new configuration.
+    /// The path of the new configuration.
     pub new: String,
     /// The difference between both configurations, with every changed line.
     pub difference: Difference,
@@ -74,7 +74,7 @@ pub struct WalkChange {
     pub codepoints: Vec<String>,
     /// A packet that the change affects.
     pub packet: String,
-    /// The aspects that change.
+    /// The aspects of the treatment that change.
     pub what: Vec<Aspect>,
 }
 
@@ -93,7 +93,8 @@ impl NetworkDifference {
             && self.not_compared.is_empty()
     }
 
-    /// Whether both snapshots certainly have the same walks, because nothing else differs.
+    /// Whether both snapshots certainly have the same walks: no configuration, device, link, site or written
+    /// fact differs.
     pub(super) fn is_unchanged(
         &self,
         snapshots: [&Snapshot; 2],
@@ -102,7 +103,7 @@ impl NetworkDifference {
         changed.is_empty() && self.only.is_empty() && written(snapshots[0]) == written(snapshots[1])
     }
 
-    /// Adds walks. Walks with equal changes form one change.
+    /// Adds the results of compared walks. Walks with equal changes are merged.
     pub(super) fn add_walks(&mut self, walked: Vec<Walked>) {
         let (mut assumed, mut not_looked_at) = (BTreeSet::new(), BTreeSet::new());
         let mut unknown: BTreeMap<String, (usize, String)> = BTreeMap::new();
@@ -148,7 +149,7 @@ fn key(aspect: &Aspect) -> Key {
     (aspect.what.clone(), aspect.first.clone(), aspect.second.clone())
 }
 
-/// The facts that the user wrote, as text.
+/// Returns the facts that the user wrote, as text.
 pub(super) fn written(snapshot: &Snapshot) -> String {
     format!("{:?}", snapshot.written)
 }

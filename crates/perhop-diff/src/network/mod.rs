@@ -110,7 +110,7 @@ fn device_difference(front_ends: FrontEnds, pair: DevicePair) -> Result<Differen
     Ok(found)
 }
 
-/// The pairs of different common sites with the same IP version.
+/// Returns the pairs of different common sites with the same IP version.
 fn pairs_of_sites(sites: &[Vec<Site>; 2]) -> Vec<Ends<'_>> {
     let both =
         |site: &&Site| sites[1].iter().any(|other| other.name == site.name && other.address == site.address);

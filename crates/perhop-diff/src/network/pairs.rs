@@ -2,7 +2,7 @@
 
 use perhop_network::snapshot::{Site, SnapshotDevice};
 
-/// A device of both snapshots, the old one first.
+/// The same device in both snapshots, the old one first.
 pub(super) type DevicePair<'s, 'a> = [&'s SnapshotDevice<'a>; 2];
-/// The sites of a pair.
+/// A pair of sites: the sender and the receiver.
 pub(super) type Ends<'s> = [&'s Site; 2];

@@ -1,8 +1,8 @@
 //! [`prove`]: whether two networks treat all packets between all sites equally.
 //!
-//! They are treated equally if the devices, links and written facts are the same, and each device treats all
-//! packets equally at all ports. Otherwise, perhop follows the packets that a device treats differently
-//! between the sites. Only a difference between the walks of these packets counts.
+//! The networks treat all packets equally if the devices, links and written facts are the same, and each
+//! device treats all packets equally at all ports. Otherwise, perhop follows the packets that a device treats
+//! differently between the sites. Only a difference between the walks of these packets counts.
 
 use std::collections::BTreeSet;
 
@@ -104,7 +104,7 @@ pub(super) fn equal_devices(
     equal.map(|(pair, _)| pair[0].name.clone()).collect()
 }
 
-/// The search for walks of packets that a device treats differently.
+/// The search for a walk between sites on which a packet of a device's difference is treated differently.
 struct Lifting<'s, 'c, 'a> {
     comparer: &'s Comparer<'c, 'a>,
     ends: &'s [Ends<'s>],
@@ -114,7 +114,8 @@ struct Lifting<'s, 'c, 'a> {
 }
 
 impl Lifting<'_, '_, '_> {
-    /// Returns whether a packet between two sites is treated differently.
+    /// Whether a packet of `difference` between two sites is treated differently. Adds the walks that were
+    /// found.
     fn try_all(&mut self, space: &mut PacketSpace, difference: &Difference) -> bool {
         let sets = difference.packets.clone();
         for set in sets {
@@ -160,7 +161,7 @@ impl Lifting<'_, '_, '_> {
         Ok(None)
     }
 
-    /// Adds the other pairs of sites whose packets of this kind are treated differently.
+    /// Adds the other pairs of sites for which a packet of `set` is treated differently.
     fn add_other_pairs(&mut self, space: &mut PacketSpace, set: Set, first: Ends, dscp: Dscp) {
         let is_other = |ends: &&Ends| !std::ptr::eq(ends[0], first[0]) || !std::ptr::eq(ends[1], first[1]);
         for ends in self.ends.iter().filter(is_other).take(MOST_PAIRS) {
@@ -199,7 +200,7 @@ fn between(space: &mut PacketSpace, set: Set, ends: Ends) -> Result<Option<Packe
 }
 
 impl NetworkDifference {
-    /// Adds the changes of packets of other protocols or ports; equal changes are merged.
+    /// Adds a change that the proof has found. Equal changes are merged.
     fn add_witness(&mut self, walked: Walked) {
         if self.changes.iter().any(|change| change.what == walked.what) {
             return;

@@ -16,7 +16,7 @@ use crate::parts::{MATCH, QUEUE};
 use crate::prove::ports::PortOf;
 use crate::treatment::{Aspect, plain};
 
-/// Two snapshots, and the differences between common devices.
+/// Two snapshots, and the differences between their common devices.
 pub(super) struct Comparer<'s, 'a> {
     pub(super) snapshots: [&'s Snapshot<'a>; 2],
     pub(super) differences: &'s BTreeMap<&'s str, &'s Difference>,
@@ -30,7 +30,7 @@ pub(super) struct Walked {
     pub(super) pair: (String, String),
     pub(super) dscp: String,
     pub(super) packet: String,
-    /// The aspects that differ.
+    /// The aspects of the treatment that differ.
     pub(super) what: Vec<Aspect>,
     /// The reasons why a walk ends without a known result.
     pub(super) unknown: Vec<String>,
@@ -39,7 +39,7 @@ pub(super) struct Walked {
 }
 
 impl Comparer<'_, '_> {
-    /// Compares the walks of a UDP packet with a codepoint. Its ports belong to no known application.
+    /// Compares the walks of a UDP packet with a codepoint. The UDP ports belong to no known application.
     pub(super) fn walk(&self, ends: Ends, dscp: Dscp) -> Result<Walked, ConfigError> {
         let text = "udp 0.0.0.0:49152 > 0.0.0.0:49152 len 200";
         let packet: PacketText =
@@ -229,7 +229,7 @@ fn with_ports(hop: &Hop) -> String {
     format!("{}:{}:{}", port(&hop.arrives), hop.device, port(&hop.leaves)).trim_matches(':').to_owned()
 }
 
-/// The interfaces and names of the conditioners with a meter that match a packet in a device.
+/// Returns the interfaces and names of the conditioners with a meter that match a packet in a device.
 fn policers(hop: &Hop) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for stage in &hop.stages {

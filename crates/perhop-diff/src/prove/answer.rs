@@ -17,7 +17,7 @@ pub enum Verdict {
     Equal,
     /// A packet is treated differently.
     Differ,
-    /// A part was not compared.
+    /// Some part was not compared, so equality is not decided.
     #[default]
     NotDecided,
 }
@@ -27,7 +27,7 @@ pub enum Verdict {
 pub struct Proof {
     /// The verdict.
     pub verdict: Verdict,
-    /// The place of the counter-example.
+    /// The ports or sites between which the counterexample is treated differently.
     pub place: Option<String>,
     /// A packet that is treated differently.
     pub counterexample: Option<Counterexample>,
@@ -35,15 +35,15 @@ pub struct Proof {
     pub not_decided: Vec<String>,
     /// The parts that were compared.
     pub compared: Vec<String>,
-    /// The parts that were not compared, because they are equal in both configurations or not part of a
-    /// treatment.
+    /// The parts that were not compared, because they are equal in both configurations or do not belong to
+    /// the treatment of packets.
     pub not_looked_at: Vec<String>,
-    /// The facts that the configurations do not contain.
+    /// The assumptions of the proof in place of facts that the configurations do not contain.
     pub assumed: Vec<String>,
 }
 
 impl Proof {
-    /// Returns the answer with the verdict that follows from its other fields.
+    /// Returns the answer with the verdict that follows from the other fields.
     pub(crate) fn with_verdict(mut self) -> Proof {
         if self.counterexample.as_ref().is_some_and(|found| found.is_doubtful) {
             let found = self.counterexample.take().map(|found| found.packet).unwrap_or_default();
@@ -93,7 +93,7 @@ impl Proof {
         }
     }
 
-    /// Adds the ports whose queues are not in the model. Such queues count as equal if no line that can
+    /// Adds the ports whose queues perhop does not model. Such queues count as equal if no line that can
     /// affect packets has changed.
     fn add_unmodeled_queues(
         &mut self,

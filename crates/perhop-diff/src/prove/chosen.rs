@@ -12,7 +12,7 @@ use super::answer::Proof;
 use super::ports::{PortOf, compare_paths};
 use super::question::{ProofQuestion, Side};
 
-/// The sides of a port that are compared.
+/// The directions of a port.
 const BOTH: [Direction; 2] = [Direction::Input, Direction::Output];
 
 /// A port of a configuration, and the directions that are compared.

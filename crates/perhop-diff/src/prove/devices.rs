@@ -38,7 +38,7 @@ struct Devices<'a> {
     space: PacketSpace,
 }
 
-/// Decides whether a difference counts. The caller can reject a difference whose packets never reach the
+/// Decides whether a difference counts. The caller can reject a difference if its packets never reach the
 /// device.
 pub(crate) type Accept<'f> = dyn FnMut(&mut PacketSpace, &Difference) -> bool + 'f;
 
@@ -75,7 +75,8 @@ impl<'a> Devices<'a> {
         Devices { ports, interfaces, space }
     }
 
-    /// Compares each port alone. If a port differs, compares the pairs of entrance and exit with this port.
+    /// Compares each port alone. If some ports differ, compares the pairs of entrance and exit that contain
+    /// such a port.
     fn compare(&mut self, proof: &mut Proof, accept: &mut Accept) {
         let count = self.ports.len();
         let inputs: Vec<bool> = (0..count).map(|place| self.has_other_input(place)).collect();
@@ -117,7 +118,7 @@ impl<'a> Devices<'a> {
         &self.ports[place][0].port.name
     }
 
-    /// Whether the input of a port differs for some packet; true if that is unknown.
+    /// Whether the input of a port differs for some packet. True if the comparison is too complex.
     fn has_other_input(&mut self, place: usize) -> bool {
         let both = self.ports[place];
         let filters = both.map(|port| port.filters(Direction::Input));
@@ -131,8 +132,8 @@ impl<'a> Devices<'a> {
         found.map_or(true, |found| found.packet.is_some())
     }
 
-    /// Whether the output of a port differs for some packet, with any mark of the device; true if that is
-    /// unknown.
+    /// Whether the output of a port differs for some packet. The packet can have any marks that it can get
+    /// inside the device. True if the comparison is too complex.
     fn has_other_output(&mut self, place: usize) -> bool {
         let both = self.ports[place];
         let filters = both.map(|port| port.filters(Direction::Output));
@@ -149,8 +150,8 @@ impl<'a> Devices<'a> {
         found.map_or(true, |found| found.packet.is_some() || !found.schedulers.is_empty())
     }
 
-    /// The entrances to compare: the ports with an input policy or list, and `None` for all other ports
-    /// together.
+    /// Returns the entrances to compare: the ports with an input policy or access list, and `None` for all
+    /// other ports together.
     fn entrances(&self, differ: &[bool]) -> Vec<Option<usize>> {
         let has_own = |place: &usize| {
             let ports = self.ports[*place].iter();
@@ -162,8 +163,8 @@ impl<'a> Devices<'a> {
         std::iter::once(None).chain(own.map(Some)).collect()
     }
 
-    /// The exits to compare: the ports with different outputs or with policies, and two other ports, of which
-    /// at least one is not the entrance.
+    /// Returns the exits to compare: the ports with different outputs or with policies, and two other ports,
+    /// so that at least one of these two is not the entrance.
     fn exits(&self, differ: &[bool]) -> Vec<usize> {
         let is_plain = |place: usize| {
             let own = self.ports[place][0];
@@ -201,7 +202,7 @@ impl<'a> Devices<'a> {
     }
 }
 
-/// Returns the different properties that treatments do not contain: addresses, routes, tunnels, wires.
+/// Returns the different properties that treatments do not contain: addresses, routes, tunnels, links.
 fn properties(models: [&DeviceModel; 2], names: [&str; 2]) -> Vec<String> {
     let all = models.map(|model| properties_of_device(&Device::from_model(model)));
     let ports = models

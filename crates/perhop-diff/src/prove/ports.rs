@@ -68,7 +68,7 @@ impl<'a> PortOf<'a> {
         path.queues(space, &self.port.output, self.line())
     }
 
-    /// The rate of the line, if it is known.
+    /// Returns the rate of the port; `None` if it is unknown.
     pub(crate) fn line(self) -> Option<Rate> {
         let known = Some(self.port).filter(|port| port.has_known_line)?;
         known.wire.rate.or(known.assumed_rate).or(known.bandwidth)
@@ -84,7 +84,7 @@ impl<'a> PortOf<'a> {
         self.port.forwarding.access_groups.iter().any(|group| group.direction == direction)
     }
 
-    /// The access lists of one direction, without lines.
+    /// Returns the access lists of one direction as text, without line numbers.
     pub(super) fn filters(self, direction: Direction) -> Vec<String> {
         let groups = self.port.forwarding.access_groups.iter().filter(|group| group.direction == direction);
         let list = |name: &String| self.model.router.forwarding.access_lists.get(name);
@@ -110,11 +110,11 @@ fn decided(decision: AccessDecision) -> Set {
     }
 }
 
-/// Builds the path of one side.
+/// Adds the steps of one side (0 or 1) to a path.
 pub(super) type Make<'a, 'm> =
     dyn Fn(&mut PacketSpace, usize, &mut PolicyPath<'a>) -> Result<(), TooComplex> + 'm;
 
-/// Compares the treatments of `packets` on the paths of two sides.
+/// Compares the treatments of `packets` on the paths of two sides. `make` builds the path of a side.
 pub(super) fn compare_paths(
     space: &mut PacketSpace,
     packets: Set,

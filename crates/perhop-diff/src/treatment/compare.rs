@@ -15,9 +15,9 @@ use super::words::Counterexample;
 pub(crate) struct Difference {
     /// A packet that the two sides treat differently; `None` if there is no such packet.
     pub(crate) packet: Option<Counterexample>,
-    /// All arriving packets whose own treatment differs.
+    /// The sets of arriving packets whose own treatment differs.
     pub(crate) packets: Vec<Set>,
-    /// Different kinds of schedulers with equal guarantees.
+    /// The kinds of schedulers of corresponding queues that have equal guarantees, but different schedulers.
     pub(crate) schedulers: BTreeSet<(String, String)>,
     /// The number of sets of packets that have one treatment on each side.
     pub(crate) kinds: usize,

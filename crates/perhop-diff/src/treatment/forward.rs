@@ -30,7 +30,7 @@ struct State {
 }
 
 impl State {
-    /// The packets that are now in `set`.
+    /// Returns the arriving packets that are in `set` after the fields of this state are written.
     fn now(&self, space: &mut PacketSpace, set: Set) -> Result<Set, TooComplex> {
         let set = if self.fields.is_empty() {
             set
@@ -91,7 +91,7 @@ impl<'a> Treatments<'a> {
         id
     }
 
-    /// Follows packets from the stage of a step.
+    /// Follows packets from stage `stage` of step `step` to the end of the path.
     fn run(&mut self, space: &mut PacketSpace, (step, stage): (usize, usize), state: State) -> Made {
         if state.packets == Set::NONE {
             return Ok(Vec::new());
@@ -148,7 +148,7 @@ impl<'a> Treatments<'a> {
         (packets != Set::NONE).then(|| (packets, self.intern(Tree::Dropped)))
     }
 
-    /// Follows packets of a conditioner without a meter, which keep their color.
+    /// Follows packets through a conditioner without a meter. The packets keep their color.
     fn unmetered(
         &mut self,
         space: &mut PacketSpace,
@@ -178,7 +178,7 @@ impl<'a> Treatments<'a> {
         Ok(parts)
     }
 
-    /// Follows packets of a conditioner with a meter, for each color that the meter may assign.
+    /// Follows packets through a conditioner with a meter, for each color that the meter can assign.
     fn metered(
         &mut self,
         space: &mut PacketSpace,
@@ -263,8 +263,8 @@ impl<'a> Treatments<'a> {
         if parts.len() > MOST_PARTS { Err(TooComplex) } else { Ok(parts) }
     }
 
-    /// Returns the treatments of packets that reach a place. A write of the existing value of a field does
-    /// not count as a mark.
+    /// Returns the treatments of packets at the place where their path ends. A write of the existing value of
+    /// a field does not count as a mark.
     fn leaf(&mut self, space: &mut PacketSpace, state: State, place: Place) -> Made {
         let mut states = vec![state];
         let inside: &[&[Field]] = if place == Place::Onward { &INSIDE } else { &[] };
@@ -299,7 +299,7 @@ impl<'a> Treatments<'a> {
         }
     }
 
-    /// The trees without the meters that are not `busy`, by the number of the original tree.
+    /// Returns the trees without the meters that are not `busy`, by the number of the original tree.
     fn plain(&mut self, busy: &[bool]) -> Vec<TreeId> {
         let count = self.trees.len();
         let mut plain: Vec<TreeId> = Vec::with_capacity(count);
@@ -343,7 +343,7 @@ fn each(
     Ok(found)
 }
 
-/// Sets the fields of packets according to the effects.
+/// Applies each of the effects to its packets. Returns one state for each effect.
 fn split(
     space: &mut PacketSpace,
     state: &State,
@@ -361,7 +361,8 @@ fn split(
     Ok(found)
 }
 
-/// Splits off the packets that already have the written values in the fields of a group.
+/// Separates the packets that already have the written values in the fields of a group from all other
+/// packets.
 fn without_kept(space: &mut PacketSpace, state: &State, group: &[Field]) -> Result<Vec<State>, TooComplex> {
     let mut state = state.clone();
     if let [has, value] = group

@@ -20,17 +20,17 @@ pub(super) struct Stage<'a> {
     pub(super) meter: Option<usize>,
 }
 
-/// A part of the path through a port.
+/// A step of the path through a port.
 pub(super) enum Step<'a> {
     /// An access list that permits these packets.
     Filter(Set),
     Conditioners(Vec<Stage<'a>>),
-    /// The marks of the link.
+    /// The marks that the link carries.
     Departure([Vec<Effect>; 2]),
     Queues(Arc<Level>),
 }
 
-/// The path of packets through the policies of one side.
+/// The steps of packets through the policies of one side, with the meters and queues on the way.
 #[derive(Default)]
 pub(crate) struct PolicyPath<'a> {
     pub(super) steps: Vec<Step<'a>>,

@@ -25,7 +25,7 @@ const PROPORTIONAL: [SchedulerConfig; 5] = [
 /// Schedulers in which a share limits the rate or the burst of a class, even without siblings.
 const LIMITING: [SchedulerConfig; 4] =
     [SchedulerConfig::Cbq, SchedulerConfig::Hfsc, SchedulerConfig::Htb, SchedulerConfig::GuaranteeExcess];
-/// The keys of shares that the rates already reflect.
+/// The keys of shares that determine only the rates of the classes.
 const PROPORTIONS: [&str; 4] = ["weight", "bandwidth", "quantum", "fraction"];
 
 /// The classes of one scheduler, in the order in which packets are compared with them.
@@ -55,13 +55,13 @@ pub(crate) struct Queue {
     pub(super) name: String,
     /// The schedulers on the path to the queue that choose among several classes.
     schedulers: Vec<SchedulerConfig>,
-    /// The share of its class in each scheduler, without proportions.
+    /// The share of the class in each scheduler, without the keys in [`PROPORTIONS`].
     pub(super) shares: Vec<Value>,
-    /// The limits of rate and memory of its enclosing classes.
+    /// The limits of rate and memory of the enclosing classes.
     pub(super) limits: Value,
     /// The buffer, without its thresholds by drop precedence.
     pub(super) buffer: Value,
-    /// Its thresholds.
+    /// The rows of thresholds.
     pub(super) rows: Vec<Value>,
     pub(super) guarantee: Guarantee,
     /// The numbers of enclosing classes that limit several queues together.
@@ -115,13 +115,13 @@ pub(super) enum Guarantees {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sameness {
     Same,
-    /// Their guarantees are equal, but their schedulers are of different kinds.
+    /// The guarantees are equal, but the kinds of the schedulers differ.
     OtherScheduler,
     Different,
 }
 
 impl Queue {
-    /// Compares two queues without their thresholds.
+    /// Compares two queues without their rows of thresholds.
     pub(super) fn compare(&self, other: &Queue, guarantees: Guarantees) -> Sameness {
         let is_same = same_value(&self.limits, &other.limits)
             && same_value(&self.buffer, &other.buffer)
@@ -149,7 +149,7 @@ impl Queue {
         if (excess || is_alone) && shares { Sameness::Same } else { Sameness::Different }
     }
 
-    /// The kinds of schedulers on the path to the queue.
+    /// Returns the kinds of schedulers on the path to the queue, as text.
     pub(super) fn kinds(&self) -> String {
         let names: Vec<String> = self
             .schedulers
@@ -160,7 +160,7 @@ impl Queue {
     }
 }
 
-/// The enclosing classes of a class.
+/// The properties that a class inherits from its enclosing classes.
 #[derive(Clone, Debug, Default)]
 struct Around {
     name: String,
@@ -291,7 +291,7 @@ impl Making<'_> {
     }
 }
 
-/// The classes with their ranks by priority in a scheduler.
+/// Returns the classes with their ranks by priority in a scheduler.
 fn ranked(queueing: &QueueingConfig) -> Vec<(usize, &ClassConfig)> {
     let level = |index: usize, class: &ClassConfig| class.share.level.map_or(index, usize::from);
     let levels: Vec<usize> =
@@ -373,7 +373,7 @@ fn buffer_of(space: &mut PacketSpace, class: &ClassConfig) -> Result<(Value, Vec
     Ok((whole(buffer), rows?))
 }
 
-/// The packets with a drop precedence.
+/// Returns the packets with a drop precedence.
 fn of_precedence(
     space: &mut PacketSpace,
     source: &PrecedenceSource,

@@ -22,7 +22,7 @@ pub(super) enum Tree {
     },
 }
 
-/// The place of packets after all steps.
+/// The place at which the path of packets ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Place {
     /// The steps end before a queue.

@@ -1,4 +1,4 @@
-//! [`same_value`]: values of policies compared up to rounding.
+//! [`same_value`]: comparison of values of policies, with a tolerance for rounding.
 
 use perhop_qos::policy::QueueingConfig;
 use perhop_qos::{ByteSize, Rate};
@@ -38,7 +38,7 @@ pub(super) fn same_quantity(first: &str, second: &str) -> bool {
         || sizes.is_some_and(|(first, second)| first == second)
 }
 
-/// The queueing of a port whose policy has no queueing.
+/// Returns the queueing of a port whose policy has no queueing.
 pub(super) fn only_queue() -> QueueingConfig {
     let class = perhop_qos::policy::ClassConfig { name: "fifo".to_owned(), ..Default::default() };
     QueueingConfig { classes: vec![class], ..QueueingConfig::default() }

@@ -13,7 +13,8 @@ use super::tree::{Place, Tree, TreeId};
 pub struct Counterexample {
     /// The packet as it arrives, in the notation of `perhop trace --packet`.
     pub packet: String,
-    /// A second packet, if only the sharing of a policer, a queue or a limit differs.
+    /// A second packet, if the two sides differ only in whether both packets share a policer, a queue or a
+    /// limit.
     pub with: Option<String>,
     /// The treatments, aspect by aspect.
     pub treatment: Vec<Aspect>,
@@ -25,11 +26,11 @@ pub struct Counterexample {
 /// An aspect of a packet's treatment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Aspect {
-    /// Its name: marks, policer, queue, guarantee, buffer, limits, fate.
+    /// The name of the aspect: marks, policer, queue, guarantee, buffer, limits, fate.
     pub what: String,
-    /// Its value in the first configuration; `None` without a value.
+    /// The value in the first configuration; `None` if the treatment has no such aspect.
     pub first: Option<String>,
-    /// Its value in the second configuration.
+    /// The value in the second configuration.
     pub second: Option<String>,
 }
 
