@@ -10,7 +10,7 @@ pub(crate) const PREAMBLE_AND_GAP_BYTES: u32 = 20;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Microburst {
-    /// The rate of each sender on its wire.
+    /// The line rate of each sender.
     pub arrival: Rate,
     /// The rate of the leaving interface, if the user sets it.
     pub line: Option<Rate>,
@@ -20,7 +20,7 @@ pub struct Microburst {
     pub frame_bytes: u32,
     /// The number of senders.
     pub senders: u32,
-    /// The class; `None` for every class.
+    /// The class that gets the burst; `None` for every class.
     pub class: Option<String>,
     /// Further interfaces through which an equal burst leaves at the same time.
     #[serde(default)]
@@ -28,7 +28,7 @@ pub struct Microburst {
 }
 
 impl Microburst {
-    /// Returns the frames of each sender.
+    /// Returns the number of frames of each sender.
     pub(crate) fn frames(&self) -> u64 {
         self.bytes.div_ceil(self.frame_bytes.into()).max(1)
     }

@@ -22,7 +22,7 @@ const FREE: u32 = 512;
 /// A port that tunnels and sub-interfaces share.
 #[derive(Debug)]
 pub(crate) struct CommonPort {
-    /// Its name.
+    /// The name of the port.
     pub(crate) name: String,
     /// The ports of the router: the common port with all policies, and the ports that it does not carry.
     pub(crate) ports: Vec<Port>,

@@ -49,7 +49,7 @@ struct Class {
     packet: Packet,
     /// The packets of the class in the measured time.
     packets: u64,
-    /// Bits per second of IP packets.
+    /// The rate, bits per second of IP packets.
     rate: f64,
     /// The dropped fraction that the output shows; `None` if the class gets no bursts.
     dropped: Option<f64>,
@@ -65,7 +65,7 @@ impl Class {
 }
 
 /// Returns the traffic, with bursts in the classes whose drops exceed the drops at regular intervals.
-/// `dropped` has the dropped part of each flow.
+/// `dropped` has the dropped fraction of each flow.
 ///
 /// # Errors
 /// The device would refuse a feature of the path.
@@ -100,7 +100,7 @@ pub(crate) fn with_bursts(
 struct Solver {
     classes: Vec<Class>,
     rehearsal: Rehearsal,
-    /// The start of the measured time, and its length, seconds.
+    /// The start of the measured time, and in `seconds` the length of this time, seconds.
     warmup: f64,
     seconds: f64,
     /// The rate of the entrance, bits per second.
@@ -142,7 +142,7 @@ impl Solver {
         if bursts[place].is_some() { lacking.abs() > UNEXPLAINED } else { lacking > UNEXPLAINED }
     }
 
-    /// Returns the dropped part of each class.
+    /// Returns the dropped fraction of the packets of each class.
     fn dropped(&self, bursts: &[Option<Bursts>]) -> Result<Vec<f64>, ConfigError> {
         let (mut streams, mut owners) = (Vec::new(), Vec::new());
         for (place, (class, bursts)) in self.classes.iter().zip(bursts).enumerate() {
@@ -309,7 +309,7 @@ impl Solver {
     }
 }
 
-/// Returns a part in percent.
+/// Returns a fraction as text in percent.
 fn points(part: f64) -> String {
     format!("{:.1} %", 100.0 * part)
 }

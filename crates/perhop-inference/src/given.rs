@@ -16,10 +16,11 @@ use crate::targets::{Hit, Miss, Wanted, targets};
 use crate::traffic::{Flow, Traffic, entry, suited, unlike};
 use crate::words::{rate_in_words, similar};
 
-/// IP bytes of a datagram in a class whose role does not send datagrams.
+/// The length of a datagram, IP bytes, if the kind of the source is not the kind of the role and the user
+/// sets no length.
 const DATAGRAM: u32 = 1000;
 
-/// The user's own traffic.
+/// Traffic that the user gives.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Given {
@@ -51,17 +52,17 @@ impl Given {
     }
 }
 
-/// The load of a class by a line of a file.
+/// The load of a class, from one line of a file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClassLoad {
-    /// Its name.
+    /// The name of the class.
     pub name: String,
-    /// Bits per second; `None` for TCP without a limit.
+    /// The offered rate, bits per second; `None` for TCP without a limit.
     pub rate: Option<f64>,
-    /// IP bytes of a packet.
+    /// The length of a packet, IP bytes; `None` for the length of the role.
     pub packet_bytes: Option<u32>,
-    /// The kind of traffic.
+    /// The kind of traffic; `None` for the kind of the role.
     pub kind: Option<Kind>,
     /// The number of greedy TCP connections, if `rate` is `None`.
     pub connections: Option<u32>,

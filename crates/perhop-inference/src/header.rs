@@ -20,22 +20,22 @@ pub(crate) struct Header {
     pub(crate) protocol: Option<String>,
     pub(crate) source_port: Option<u16>,
     pub(crate) destination_port: Option<u16>,
-    /// IP bytes.
+    /// The length of a packet, IP bytes.
     pub(crate) packet_bytes: Option<u32>,
 }
 
 impl Header {
-    /// Whether one of its addresses belongs to IPv6.
+    /// Whether an address belongs to IPv6.
     pub(crate) fn is_six(&self) -> bool {
         [self.source, self.destination].into_iter().flatten().any(|address| address.is_ipv6())
     }
 
-    /// Whether its protocol is `name`.
+    /// Whether the protocol is `name`.
     pub(crate) fn is(&self, name: &str) -> bool {
         self.protocol.as_deref() == Some(name)
     }
 
-    /// Whether hosts can have its addresses: none is a multicast, unspecified or broadcast address.
+    /// Whether hosts can have the addresses: none is a multicast, unspecified or broadcast address.
     pub(crate) fn has_hosts(&self) -> bool {
         [self.source, self.destination].into_iter().flatten().all(is_host)
     }

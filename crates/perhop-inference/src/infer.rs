@@ -56,9 +56,9 @@ pub struct Request {
     pub interface: Option<String>,
     /// Instead of `interface`: the interface whose tunnels and sub-interfaces run together.
     pub whole_port: Option<String>,
-    /// The rate of its wire; by default the configured rate.
+    /// The rate of the interface; by default the configured rate.
     pub rate: Option<Rate>,
-    /// The size of its tx-ring, packets; by default the configured size.
+    /// The size of the tx-ring of the interface, packets; by default the configured size.
     pub ring: Option<u32>,
     /// For a guess: the load of each class as a fraction of its rate while all other classes are busy.
     pub load: LoadLevel,
@@ -71,17 +71,17 @@ pub struct Request {
 /// The traffic of a class.
 #[derive(Clone, Debug, Serialize)]
 pub struct ClassTraffic {
-    /// The class.
+    /// The name of the class in results.
     pub class: String,
-    /// The queue of the leaving interface where its packets wait, as in results.
+    /// The name in results of the queue in which the packets wait at the leaving interface.
     pub queue: Option<String>,
-    /// The rate offered, as text.
+    /// The offered rate, as text.
     pub rate: String,
     /// The kind of traffic, as text.
     pub kind: String,
-    /// The rate offered, bits per second.
+    /// The offered rate, bits per second.
     pub load: f64,
-    /// Whether TCP carries it.
+    /// Whether the traffic is TCP.
     pub tcp: bool,
 }
 
@@ -96,7 +96,7 @@ pub struct Inferred {
     pub entering: Option<String>,
     /// The rate at which packets can leave, as text.
     pub rate: String,
-    /// The rate of the leaving interface's wire, bits per second.
+    /// The line rate of the leaving interface, bits per second.
     pub wire: u64,
     /// The name in results of the port through which packets leave the router.
     pub port: String,
@@ -267,7 +267,7 @@ fn site<'d>(device: &'d Device, request: &'d Request, common: Option<&'d CommonP
     }
 }
 
-/// Headers for the classes of a network.
+/// The headers that perhop has found for the classes of a network.
 struct Tried<'a> {
     network: Network<'a>,
     trial: Trial,

@@ -40,7 +40,7 @@ pub(crate) const FAR: &str = "far-side";
 #[derive(Clone, Debug)]
 pub(crate) struct Interface<'a> {
     pub(crate) name: String,
-    /// The rate of its wire.
+    /// The line rate of the interface.
     pub(crate) rate: Rate,
     /// The port of the router; `None` for an added interface.
     pub(crate) port: Option<&'a Port>,
@@ -49,7 +49,7 @@ pub(crate) struct Interface<'a> {
 }
 
 impl Interface<'_> {
-    /// Returns the rate of its wire in bits per second.
+    /// Returns the line rate in bits per second.
     pub(crate) fn bits_per_second(&self) -> f64 {
         self.rate.as_bits_per_second() as f64
     }
@@ -67,12 +67,12 @@ pub(crate) enum Carried {
 pub(crate) enum CosOrigin {
     /// The packets themselves, as in a capture.
     Packets,
-    /// Their precedence, which the neighbor marks.
+    /// The precedence of the packets: the neighbor sets the CoS to it.
     Precedence,
 }
 
 impl Carried {
-    /// Returns its name in a scenario.
+    /// Returns the name of the header in a scenario.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Carried::Mpls => "mpls",
@@ -83,20 +83,20 @@ impl Carried {
 
 /// The properties of a router that do not depend on the path through it.
 pub(crate) struct Site<'a> {
-    /// The name of its node.
+    /// The name of the router's node.
     pub(crate) router: String,
-    /// Its `configuration` in a scenario.
+    /// The `configuration` of the router in a scenario.
     pub(crate) configuration: Map<String, Value>,
     /// The folder to which relative paths in the scenario refer.
     pub(crate) base: &'a Path,
     pub(crate) ports: &'a [Port],
     /// The port whose tunnels and sub-interfaces are run together.
     pub(crate) common: Option<&'a CommonPort>,
-    /// Its configuration with the state of each line.
+    /// The configuration of the router with the state of each line.
     pub(crate) model: &'a DeviceModel,
     /// The router's own addresses.
     pub(crate) own: BTreeSet<IpAddr>,
-    /// The subnets of its interfaces.
+    /// The subnets of the router's interfaces.
     pub(crate) subnets: Vec<Subnet>,
     /// The size of the leaving interface's tx-ring, packets, if the user sets it.
     pub(crate) ring: Option<u32>,
@@ -118,7 +118,7 @@ pub(crate) struct Network<'a> {
     pub(crate) assumed: Vec<String>,
     /// The headers of the links to the router, which carry the marks of the senders' packets.
     pub(crate) carried: Vec<Carried>,
-    /// The origin of the CoS of their tags.
+    /// The origin of the CoS of the tags on these links.
     pub(crate) cos: CosOrigin,
     /// Whether packets leave with a label that the configuration does not show.
     pub(crate) leaves_labeled: bool,

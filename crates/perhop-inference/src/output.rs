@@ -107,7 +107,7 @@ fn policy_at<'p>(policies: &'p [PolicyReading], side: Direction, port: &Port) ->
     found.or_else(|| of_side().find(|policy| policy.interface.is_empty()))
 }
 
-/// Returns traffic with the offered rates of the classes in the outputs. Also returns the dropped part of
+/// Returns traffic with the offered rates of the classes in the outputs. Also returns the dropped fraction of
 /// each flow's packets, if the outputs show it.
 ///
 /// # Errors
@@ -147,7 +147,7 @@ pub(crate) fn from_outputs(
     Ok((traffic, drops))
 }
 
-/// Returns the class for a path of names in an output. Longer parts of the path are tried first. A device
+/// Returns the class for a path of names in an output. Longer suffixes of the path are tried first. A device
 /// without classes has one queue.
 fn class_name(network: &Network, path: &[String]) -> Option<String> {
     if path.is_empty() {

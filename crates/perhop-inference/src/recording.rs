@@ -26,9 +26,9 @@ const SHORTEST_MS: f64 = 100.0;
 
 /// A capture that is replayed.
 pub(crate) struct Recording<'a> {
-    /// Its path as a scenario file writes it.
+    /// The path of the capture, as a scenario file writes it.
     path: &'a str,
-    /// The time between its first and its last packet, seconds; 0 for a damaged capture.
+    /// The time between the first and the last packet, seconds; 0 for a damaged capture.
     seconds: f64,
 }
 
@@ -115,7 +115,7 @@ fn flow(path: &str, class: Class, coming: &[Value]) -> Flow {
     }
 }
 
-/// Returns the classes; `None` if headers do not distinguish them.
+/// Returns the classes; an empty list if headers do not distinguish them.
 fn classes(network: &Network) -> Vec<Class> {
     let is_told_by_headers = network
         .leaves

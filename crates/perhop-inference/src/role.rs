@@ -1,9 +1,9 @@
-//! [`Role`]: the kind of traffic of a class, recognized by its name, its codepoint or its ports.
+//! [`Role`]: the role of a class, recognized by its name, its codepoint or its ports.
 //!
 //! Roles, codepoints and the nature of each role's traffic are those of RFC 4594 (figures 2 and 3), with one
-//! exception. Cisco's designs mark call signalling CS3 and broadcast video CS5 (Enterprise Medianet QoS
-//! Design 4.0, overview), and most configurations follow them; the RFC has the opposite assignment. The names
-//! are the class names of such design guides, and usual abbreviations.
+//! exception. Cisco's designs mark call signaling CS3 and broadcast video CS5 (Enterprise Medianet QoS Design
+//! 4.0, overview), and most configurations follow them; the RFC has the opposite assignment. The names are
+//! the class names of such design guides, and usual abbreviations.
 
 use perhop_scenario::Role as Judged;
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,8 @@ pub enum Kind {
     Greedy,
 }
 
-/// A kind of traffic.
+/// A role of a class in RFC 4594, with the behavior of its sources and the words, codepoints and ports that
+/// identify it.
 #[derive(Debug)]
 pub(crate) struct Role {
     pub(crate) name: &'static str,

@@ -26,7 +26,7 @@ const UNKNOWN_RATE: u64 = 10_000_000_000;
 pub(crate) struct Selection<'a> {
     pub(crate) site: &'a Site<'a>,
     pub(crate) front_end: &'a dyn FrontEnd,
-    /// The rate of the leaving interface's wire, if the user sets it.
+    /// The line rate of the leaving interface, if the user sets it.
     pub(crate) rate: Option<Rate>,
 }
 
@@ -83,7 +83,8 @@ impl<'a> Selection<'a> {
         Ok(with_others(self.by_usual_entrance(leaving, &others), up))
     }
 
-    /// Returns one network for each other entrance through which packets may reach classes without packets.
+    /// Returns one network for each other entrance through which packets may reach the classes that no packet
+    /// has reached yet.
     ///
     /// An input policy can set a field that an output policy matches (`set qos-group`), and a class can match
     /// the input interface.
@@ -155,8 +156,10 @@ impl<'a> Selection<'a> {
         Ok(Interface { rate, is_assumed, ..interface })
     }
 
-    /// Returns the network with an entering interface: a fast interface without policies, otherwise an added
-    /// interface.
+    /// Returns the network with an entering interface. It is the fastest interface with an input policy if
+    /// the output policy of the leaving interface has at most one queue and no conditioners, otherwise the
+    /// fastest interface whose policies do not change packets, otherwise an added interface. Each must have
+    /// at least `FASTER` times the bottleneck rate.
     fn by_usual_entrance(self, leaving: Interface<'a>, others: &[&'a Port]) -> Network<'a> {
         let needed = FASTER * Network::new(self.site, leaving.clone(), leaving.clone()).bottleneck();
         let is_open = |port: &&&Port| {

@@ -10,26 +10,27 @@ use perhop_qos::{QueueSize, Rate};
 
 use crate::sources::{PACKET, Room};
 
-/// The part of a rate assumed for priority classes without a limit: Cisco's advice for low-latency queueing
-/// (Enterprise QoS Solution Reference Network Design Guide 3.3, chapter 1, "33 percent LLQ rule").
+/// The fraction of the rate that is assumed for priority classes without a limit: Cisco's advice for
+/// low-latency queueing (Enterprise QoS Solution Reference Network Design Guide 3.3, chapter 1, "33 percent
+/// LLQ rule").
 const UNLIMITED_PRIORITY: f64 = 1.0 / 3.0;
 
 /// A queue of an output policy: a class without child classes.
 #[derive(Clone, Debug)]
 pub(crate) struct Leaf<'a> {
-    /// The names of its classes, the outermost first, as in results.
+    /// The names of the enclosing classes and of the class, the outermost first, as in results.
     pub(crate) path: String,
     pub(crate) name: String,
     /// The match conditions of the class and its parents. Packets must meet all of them.
     pub(crate) matches: Vec<&'a MatchConfig>,
     pub(crate) class: &'a ClassConfig,
-    /// Whether it has strict priority.
+    /// Whether the class has strict priority.
     pub(crate) has_priority: bool,
-    /// Its rate while all classes are busy, bits per second.
+    /// The rate while all classes are busy, bits per second.
     pub(crate) share: f64,
-    /// Its configured guarantee, bits per second.
+    /// The configured guarantee, bits per second.
     pub(crate) guaranteed: Option<f64>,
-    /// The limit of its own policer, shaper or ceiling, bits per second.
+    /// The limit of the class's policer, shaper or ceiling, bits per second.
     pub(crate) limit: Option<f64>,
     /// The rate that a tin of CAKE gets without delay at any load of the other tins, bits per second; `None`
     /// for other queues.
@@ -37,7 +38,7 @@ pub(crate) struct Leaf<'a> {
 }
 
 impl Leaf<'_> {
-    /// Returns the limit of its queue in packets; `None` if the queue does not drop by length.
+    /// Returns the limit of the queue in packets; `None` if the queue does not drop by length.
     pub(crate) fn room(&self) -> Option<Room> {
         let packets = |size: QueueSize| match size {
             QueueSize::Packets(packets) => packets as f64,
@@ -97,9 +98,9 @@ fn add<'a>(
 
 /// Adds the queues of a class: its own queue, or the tins of CAKE.
 ///
-/// If CAKE has a bandwidth, each tin except the first has priority over the others up to its part of the
-/// bandwidth. Otherwise the parts are weights. In both cases, a tin gets its weighted rate without delay,
-/// because the parts add up to more than the whole.
+/// If CAKE has a bandwidth, each tin except the first has priority over the others up to its share of the
+/// bandwidth. Otherwise the shares are weights. In both cases, a tin gets its weighted rate without delay,
+/// because the shares add up to more than the whole.
 fn tins<'a>(leaf: Leaf<'a>, found: &mut Vec<Leaf<'a>>) {
     let tins = match &leaf.class.buffer {
         Some(BufferConfig::Cake(cake)) if cake.tins.names().len() > 1 => cake.tins,

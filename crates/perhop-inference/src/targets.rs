@@ -31,12 +31,12 @@ pub(crate) type Wanted<'k> = BTreeMap<&'k str, Option<Kind>>;
 #[derive(Clone, Debug)]
 pub(crate) struct Target<'a> {
     pub(crate) place: Place,
-    /// Its unique name.
+    /// The unique name of the class.
     pub(crate) name: String,
-    /// Its name in its own policy, which is not unique.
+    /// The name of the class in its policy, which is not unique.
     pub(crate) own_name: String,
     matches: Vec<&'a MatchConfig>,
-    /// The service of its queue; for a stage, the service of the queue with its name.
+    /// The service of the queue; for a stage, the service of the queue with the same name.
     service: Service,
 }
 

@@ -26,7 +26,8 @@ const STARVED: f64 = 0.01;
 const ROUNDING: f64 = 1e-6;
 /// The text about the basis of a load, for a class that has neither a limit nor a queue.
 const FITS: &str = "equal share of the rate";
-/// IP bytes of datagrams if TCP cannot be used.
+/// The length of a datagram, IP bytes, if the kind of the source is not the kind of the role and the user
+/// sets no length.
 pub(crate) const DATAGRAM: u32 = 1000;
 
 /// An entry of traffic, and the headers that match it to its class.
@@ -35,7 +36,7 @@ pub(crate) struct Flow {
     pub(crate) header: Header,
     /// The keys of the entry, without its ends.
     pub(crate) entry: Map<String, Value>,
-    /// The queue of the leaving interface where its packets wait, as in results.
+    /// The name in results of the queue in which the packets wait at the leaving interface.
     pub(crate) queue: Option<String>,
     /// The load as text: rate, kind of traffic.
     pub(crate) offered: [String; 2],
@@ -44,7 +45,7 @@ pub(crate) struct Flow {
 }
 
 impl Flow {
-    /// Returns the class of its traffic in results.
+    /// Returns the class of the traffic in results.
     pub(crate) fn class(&self) -> &str {
         self.entry.get("class").or_else(|| self.entry.get("name")).and_then(Value::as_str).unwrap_or_default()
     }
@@ -54,14 +55,14 @@ impl Flow {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Traffic {
     pub(crate) flows: Vec<Flow>,
-    /// Remarks about it, one line each.
+    /// Remarks about the traffic, one line each.
     pub(crate) remarks: Vec<String>,
-    /// Its duration; `None` for the duration of the run.
+    /// The duration of the run, milliseconds; `None` for a duration that follows from the load.
     pub(crate) milliseconds: Option<f64>,
 }
 
-/// Returns traffic for each class that headers reach. `loads` has the bits per second of queues by their
-/// paths, or of classes without a queue, instead of a guess; a load of zero omits a class.
+/// Returns traffic for each class that headers reach. `loads` has the loads of queues by path, or of classes
+/// without a queue by name, bits per second, in place of a guess; a load of zero omits a class.
 pub(crate) fn guessed(
     network: &Network,
     trial: &mut Trial,
@@ -120,7 +121,7 @@ fn share_limits(network: &Network, hits: &[Hit], level: LoadLevel, guesses: &mut
     }
 }
 
-/// The number of classes with traffic, and the number of them in one queue.
+/// The number of classes with traffic, and the number of these classes in the same queue.
 struct Crowd {
     all: f64,
     in_queue: f64,

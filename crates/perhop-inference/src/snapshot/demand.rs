@@ -27,7 +27,7 @@ pub struct Demand {
     pub class: String,
     /// The codepoint; `None` for the codepoint of the class.
     pub dscp: Option<String>,
-    /// Bits per second.
+    /// The offered rate, bits per second.
     pub rate: f64,
     /// IP bytes of a packet; `None` for the usual size of the class.
     pub packet_bytes: Option<u32>,

@@ -75,7 +75,7 @@ pub struct NetworkInferred {
 /// Traffic of one class from one site to another.
 #[derive(Clone, Debug, Serialize)]
 pub struct PairTraffic {
-    /// Its name in results.
+    /// The name of the traffic in results.
     pub name: String,
     /// The site that sends.
     pub from: String,
@@ -89,7 +89,7 @@ pub struct PairTraffic {
     pub rate: f64,
     /// The kind of traffic, as text.
     pub kind: String,
-    /// The paths of its packets.
+    /// The paths of the packets.
     pub ways: Vec<Vec<PlannedStop>>,
     /// The demand that describes this traffic. The same demand can be offered to another network.
     pub demand: Demand,

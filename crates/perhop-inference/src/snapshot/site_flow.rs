@@ -29,7 +29,7 @@ pub(super) struct SiteFlow {
     pub(super) header: Header,
     pub(super) kind: Kind,
     pub(super) packet_bytes: u32,
-    /// Bits per second.
+    /// The offered rate, bits per second.
     pub(super) rate: f64,
     /// The keys of the traffic entry that do not depend on sites and rate.
     pub(super) keys: Map<String, Value>,
