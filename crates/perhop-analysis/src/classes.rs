@@ -19,8 +19,8 @@ pub struct Class {
     pub takes: Set,
 }
 
-/// The classes of `queueing` that have a queue, in the order of their queues. Each of the `arriving` packets
-/// belongs to the first class that matches, level by level.
+/// Returns the classes of `queueing` that have a queue, in the order of their queues. Each of the `arriving`
+/// packets belongs to the first class that matches, level by level.
 ///
 /// # Errors
 /// The sets of packets are too complex.

@@ -93,7 +93,7 @@ pub(crate) struct Diagrams {
 }
 
 impl Diagrams {
-    /// A table with the empty set and the set of all assignments.
+    /// Creates a table with the empty set and the set of all assignments.
     pub(crate) fn new() -> Diagrams {
         let terminal = |set| Node { variable: u32::MAX, without: set, with: set };
         Diagrams {
@@ -102,7 +102,7 @@ impl Diagrams {
             known: Table::default(),
         }
     }
-    /// The number of nodes.
+    /// Returns the number of nodes.
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()
     }
@@ -231,7 +231,7 @@ impl Diagrams {
     pub(crate) fn first_variable(&self, set: Set) -> Option<u32> {
         Some(self.nodes[set.0 as usize].variable).filter(|variable| *variable != u32::MAX)
     }
-    /// The subsets of `set` in which its first variable is 0 and 1.
+    /// Returns the subsets of `set` in which its first variable is 0 and 1.
     pub(crate) fn halves(&self, set: Set) -> (Set, Set) {
         let Node { without, with, .. } = self.nodes[set.0 as usize];
         (without, with)

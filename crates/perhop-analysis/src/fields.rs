@@ -17,7 +17,7 @@ pub enum Field {
     SourcePort,
     /// Differentiated services codepoint.
     Dscp,
-    /// IP bytes.
+    /// Length of the IP packet, bytes.
     Length,
     /// Number of the input interface.
     Input,
@@ -78,11 +78,11 @@ impl Field {
         }
         before
     }
-    /// The field to which `variable` belongs.
+    /// Returns the field to which `variable` belongs.
     pub(crate) fn of_variable(variable: u32) -> Option<Field> {
         Field::ALL.into_iter().find(|field| field.bit_of(0, variable).is_some())
     }
-    /// The bit of `value` for `variable`, if the variable belongs to this field.
+    /// Returns the bit of `value` for `variable`, if the variable belongs to this field.
     pub(crate) fn bit_of(self, value: u128, variable: u32) -> Option<bool> {
         let bit = variable.checked_sub(self.first_variable()).filter(|bit| *bit < self.bits())?;
         Some(value >> (self.bits() - 1 - bit) & 1 == 1)

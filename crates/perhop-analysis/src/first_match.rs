@@ -30,7 +30,7 @@ pub struct FirstMatch {
 }
 
 impl FirstMatch {
-    /// An empty list.
+    /// Creates an empty list.
     pub fn new() -> FirstMatch {
         FirstMatch::default()
     }
@@ -111,7 +111,7 @@ impl FirstMatch {
     }
 }
 
-/// The word and the bit of a variable.
+/// Returns the word and the bit of a variable.
 fn place(variable: u32) -> (usize, u64) {
     ((variable / 64) as usize, 1 << (variable % 64))
 }

@@ -2,7 +2,7 @@
 
 use crate::decision_diagram::Set;
 
-/// The sets that determine the choice of a witness, built once.
+/// The sets from which a witness is chosen. They are built once per packet space.
 #[derive(Debug)]
 pub(crate) struct Plain {
     /// The packets that can exist.

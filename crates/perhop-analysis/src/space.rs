@@ -30,11 +30,11 @@ impl PacketSpace {
         names.dedup();
         PacketSpace::new(&names)
     }
-    /// The number of nodes of all sets, which determines memory and time.
+    /// Returns the number of nodes of all sets, which determines memory and time.
     pub fn nodes(&self) -> usize {
         self.diagrams.len()
     }
-    /// The names of the node's interfaces, in the order of their numbers.
+    /// Returns the names of the node's interfaces, in the order of their numbers.
     pub fn interfaces(&self) -> &[String] {
         &self.interfaces
     }
@@ -91,8 +91,8 @@ impl PacketSpace {
         Ok(sets.first().copied().unwrap_or(of_none))
     }
 
-    /// The packets whose `field` begins with the first `length` bits of `value`, which has the width of the
-    /// field.
+    /// Returns the packets whose `field` begins with the first `length` bits of `value`, which has the width
+    /// of the field.
     ///
     /// # Errors
     /// The set is too complex.
@@ -108,14 +108,14 @@ impl PacketSpace {
         }
         Ok(set)
     }
-    /// The packets whose `field` is `value`.
+    /// Returns the packets whose `field` is `value`.
     ///
     /// # Errors
     /// The set is too complex.
     pub fn equals(&mut self, field: Field, value: u128) -> Result<Set, TooComplex> {
         self.begins(field, value, field.bits())
     }
-    /// The packets whose `field` is one of `values`.
+    /// Returns the packets whose `field` is one of `values`.
     ///
     /// # Errors
     /// The set is too complex.
@@ -127,7 +127,7 @@ impl PacketSpace {
         let sets = values.into_iter().map(|value| self.equals(field, value)).collect::<Result<_, _>>()?;
         self.any(sets)
     }
-    /// The packets whose `field` is at least `first` and at most `last`.
+    /// Returns the packets whose `field` is at least `first` and at most `last`.
     ///
     /// # Errors
     /// The set is too complex.
@@ -150,8 +150,8 @@ impl PacketSpace {
         self.and(at_least, at_most)
     }
 
-    /// The packets that are in `set` after each of `fields` is set to its value. This is the effect of
-    /// marking on a set.
+    /// Returns the packets that are in `set` after each of `fields` is set to its value. This is the effect
+    /// of marking on a set.
     ///
     /// # Errors
     /// The set is too complex.
@@ -168,7 +168,8 @@ impl PacketSpace {
     pub(crate) fn member_is(&self, set: Set, is_one: impl Fn(u32) -> bool) -> bool {
         self.diagrams.contains(set, is_one)
     }
-    /// The variables with one value in all packets of `set`, up to the first variable with both values.
+    /// Returns the variables with one value in all packets of `set`, up to the first variable with both
+    /// values.
     pub(crate) fn forced(&self, set: Set) -> Vec<(u32, bool)> {
         self.diagrams.forced(set)
     }
@@ -176,11 +177,11 @@ impl PacketSpace {
     pub(crate) fn first_variable(&self, set: Set) -> Option<u32> {
         self.diagrams.first_variable(set)
     }
-    /// The subsets of `set` in which its first variable is 0 and 1.
+    /// Returns the subsets of `set` in which its first variable is 0 and 1.
     pub(crate) fn halves(&self, set: Set) -> (Set, Set) {
         self.diagrams.halves(set)
     }
-    /// The packets that are in `set` for some values of the variables that `is_free` selects.
+    /// Returns the packets that are in `set` for some values of the variables that `is_free` selects.
     pub(crate) fn without(&mut self, set: Set, is_free: impl Fn(u32) -> bool) -> Result<Set, TooComplex> {
         self.diagrams.without(set, &is_free)
     }

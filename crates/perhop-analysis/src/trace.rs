@@ -108,7 +108,7 @@ fn treated(
 /// A queue of a port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueuePlace {
-    /// The indices of its classes, from the outermost class inward.
+    /// The indices of the classes that contain the queue, from the outermost class inward.
     pub path: Vec<usize>,
     /// The tin of the queue, if CAKE has several tins.
     pub tin: Option<&'static str>,

@@ -16,7 +16,7 @@ use crate::space::PacketSpace;
 pub struct Witness {
     /// The packet.
     pub packet: Packet,
-    /// The interface on which it arrives, if the node has any.
+    /// The interface on which the packet arrives; `None` if the node has no interfaces.
     pub input: Option<String>,
 }
 
@@ -78,7 +78,7 @@ impl PacketSpace {
         let set = found?;
         Ok(self.member(set).map(|ones| self.of_member(&ones)))
     }
-    /// The packets of `set` that can exist, restricted to the preferred packets.
+    /// Returns the packets of `set` that can exist, restricted to the preferred packets.
     fn plainest(&mut self, set: Set, plain: &Plain) -> Result<Set, TooComplex> {
         let mut set = self.and(set, plain.existing)?;
         for preferred in &plain.preferred {
@@ -101,7 +101,7 @@ impl PacketSpace {
         }
         Ok(Plain { existing: self.existing()?, preferred: sets })
     }
-    /// The packets that can exist.
+    /// Returns the packets that can exist.
     fn existing(&mut self) -> Result<Set, TooComplex> {
         let interfaces = self.interfaces().len().max(1) as u128;
         let inputs = self.within(Field::Input, 0, interfaces - 1)?;
@@ -162,7 +162,7 @@ impl PacketSpace {
     }
 }
 
-/// The value of `field` in `packet`.
+/// Returns the value of `field` in `packet`.
 pub(crate) fn value_of(packet: &Packet, field: Field) -> u128 {
     let address = |address: Address| match address.to_ip() {
         IpAddr::V4(address) => u128::from(address.to_bits()) << 96,

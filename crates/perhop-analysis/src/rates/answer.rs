@@ -36,10 +36,10 @@ pub enum Holds {
 pub struct Level<'a> {
     /// The scheduler and the configuration of the classes.
     pub queueing: &'a QueueingConfig,
-    /// The bits per second that the classes share while all classes are backlogged.
+    /// The rate that the classes share while all classes are backlogged, bits per second.
     pub rate: Option<f64>,
-    /// The bits per second at which the classes are served while all classes are backlogged. Enclosing
-    /// policers do not count.
+    /// The rate at which the classes are served while all classes are backlogged, bits per second. Policers
+    /// of enclosing classes do not count.
     pub service: Option<f64>,
     /// The rates of each class, in order.
     pub classes: Vec<ClassRates<'a>>,
@@ -50,7 +50,7 @@ pub struct Level<'a> {
 pub struct ClassRates<'a> {
     /// The class.
     pub class: &'a ClassConfig,
-    /// The name of its queue in results: the names of its classes from the outermost inward, joined by `/`.
+    /// The name of the queue in results: the names of the classes from the outermost inward, joined by `/`.
     pub path: String,
     /// Whether the class or an enclosing class has strict priority.
     pub has_priority: bool,

@@ -18,7 +18,7 @@ const PRIORITIES: usize = 2 * LEVELS;
 /// The fraction of a rate below which a difference is due to rounding.
 const LEAST: f64 = 1e-9;
 
-/// Bits per second, by priority.
+/// The demands of a class by priority, bits per second.
 type Demands = [f64; PRIORITIES];
 
 /// Returns the rate of each class of the outermost `queueing` for `rate` bits per second.

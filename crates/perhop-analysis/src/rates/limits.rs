@@ -15,12 +15,12 @@ use serde::Serialize;
 /// The limits of a class, in bits per second; infinite without a limit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    /// The rate up to which policers admit packets to its queue.
+    /// The rate up to which policers admit packets to the queue of the class.
     pub(super) policed: f64,
-    /// The rate up to which packets leave its queue: the minimum of its shaper, its ceiling, and the sum of
-    /// the limits of its inner classes.
+    /// The rate up to which packets leave the queue: the minimum of the shaper, the ceiling, and the sum of
+    /// the limits of inner classes.
     pub(super) held: f64,
-    /// The rate up to which its priority applies.
+    /// The rate up to which the priority applies.
     pub(super) cap: f64,
     /// The minimum of the limits that apply regardless of waiting packets of other classes.
     pub(super) always: f64,
@@ -207,7 +207,7 @@ pub enum Scope {
     Class,
     /// All packets of the port.
     All,
-    /// Packets of several classes, or a part of a class.
+    /// Packets of several classes, or some packets of a class.
     Other,
 }
 
@@ -246,7 +246,8 @@ fn cake_rate(class: &ClassConfig) -> Option<f64> {
     }
 }
 
-/// Returns the part of `line` that the classes of `queueing` may use together. Shapers and maxima limit it.
+/// Returns the rate that the classes of `queueing` can use together on a line of `line` bits per second.
+/// Shapers and maxima limit this rate.
 pub fn capacity(queueing: &QueueingConfig, line: f64) -> f64 {
     let has_maxima = queueing.scheduler == SchedulerConfig::GuaranteeExcess;
     let most = |class: &ClassConfig| {

@@ -37,7 +37,7 @@ use walk::Walk;
 /// The known facts about the place of a policy.
 #[derive(Clone, Copy, Debug)]
 pub struct Given<'a> {
-    /// The bits per second that its outermost classes share; `None` if they are not known.
+    /// The rate that the outermost classes share, bits per second; `None` if it is not known.
     pub line: Option<Rate>,
     /// Rates of policers in front of queues that are not part of the policy, by the name of the queue.
     pub limits: &'a BTreeMap<String, Rate>,

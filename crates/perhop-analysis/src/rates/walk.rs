@@ -37,7 +37,7 @@ struct Around<'p> {
 
 pub(super) struct Walk<'a> {
     pub(super) limits: LimitsOf<'a>,
-    /// Bits per second of the wire.
+    /// The line rate, bits per second.
     pub(super) line: Option<f64>,
     /// The traffic with priority while all classes are backlogged.
     pub(super) load: PriorityLoad,
@@ -52,7 +52,7 @@ struct Classes<'a> {
     in_priority: bool,
 }
 
-/// The parts of a rate for the classes of one level, by the index of the class.
+/// The rates of the classes of one level, by the index of the class.
 struct Allotted {
     wants: Vec<Want>,
     /// The rate up to which priority applies, in bits per second.
@@ -61,7 +61,8 @@ struct Allotted {
 }
 
 impl Got {
-    /// Returns the rate that the inner classes of a class with the limits `own` share.
+    /// Returns the rate that is divided among the inner classes: the rate of the class, at most the limit in
+    /// `own`.
     fn part(&self, own: Limits) -> Part<'_> {
         Part { rate: self.rate.min(own.held), divided: &self.inner }
     }

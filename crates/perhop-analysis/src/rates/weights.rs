@@ -13,9 +13,9 @@ pub(super) const HTB_OUTERMOST: u8 = 7;
 /// A rate that classes share, and the rate of the wire.
 #[derive(Clone, Copy)]
 pub(super) struct Whole {
-    /// Bits per second that the classes share.
+    /// The rate that the classes share, bits per second.
     pub(super) rate: f64,
-    /// Bits per second of the wire. Allotments of CBQ are fractions of this rate.
+    /// The line rate, bits per second. Allotments of CBQ are fractions of this rate.
     pub(super) wire: f64,
 }
 
@@ -23,7 +23,7 @@ pub(super) struct Whole {
 #[derive(Clone, Debug)]
 pub(super) struct Want {
     pub(super) rate: f64,
-    /// The rate that it would send without the policers in front of its queue.
+    /// The rate at which the class would send without the policers in front of its queue.
     pub(super) held: f64,
     /// The demands of the inner HTB classes, for a class of HTB.
     pub(super) inner: Vec<Want>,
@@ -79,7 +79,8 @@ fn weight_of_rest(
     }
 }
 
-/// Returns the bytes that a class of HTB sends in a turn. For a class with inner classes, it is their sum.
+/// Returns the bytes that a class of HTB sends in a turn. The turn of a class with inner classes is the sum
+/// of their turns.
 pub(super) fn htb_quantum(rate_to_quantum: Option<u32>, class: &ClassConfig) -> f64 {
     if let Some(inner) = class.link_shared(SchedulerConfig::Htb) {
         return inner.classes.iter().map(|class| htb_quantum(rate_to_quantum, class)).sum();
