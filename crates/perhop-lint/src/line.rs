@@ -10,7 +10,7 @@ use crate::line_text::LineText;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LineState {
-    /// Part of the policy that perhop runs.
+    /// A line of the policy that perhop runs.
     Modelled,
     /// A known command without effect on packets: names, management, routing protocols.
     Irrelevant,

@@ -10,8 +10,8 @@ pub const INITIAL_SEGMENTS: u64 = 10;
 pub struct TcpBurst {
     /// The product of bandwidth and delay, bytes.
     pub product: f64,
-    /// The bytes above the rate in the upper third of the sawtooth of the window. The mean of the sawtooth is
-    /// the rate.
+    /// The bytes that TCP sends above the rate in one period of the congestion window's sawtooth. The mean of
+    /// the sawtooth is `product`.
     pub sawtooth: f64,
     /// The initial window of a sender, bytes.
     pub initial: f64,
@@ -30,7 +30,7 @@ impl TcpBurst {
         TcpBurst { product, sawtooth, initial: (INITIAL_SEGMENTS * packet) as f64 }
     }
 
-    /// The committed burst, which is the largest of the three numbers, in whole bytes.
+    /// Returns the committed burst: the largest of the three numbers, in whole bytes.
     pub fn committed(&self) -> f64 {
         self.sawtooth.max(self.product).max(self.initial).ceil()
     }

@@ -108,7 +108,7 @@ pub(crate) fn check_ring(subject: &Subject, found: &mut Vec<Finding>) {
             u64::from(count).saturating_mul(size.as_bytes()).saturating_add(sent)
         }
     };
-    // A ring of one packet adds no delay, because one packet is on the wire even with an empty ring.
+    // A ring of one packet adds no delay: a priority packet always waits for the packet on the wire.
     let rate = wire.rate.as_bits_per_second();
     if bytes <= LONGEST_BYTES || rate == 0 {
         return;

@@ -31,7 +31,7 @@ impl fmt::Display for Severity {
 pub struct Rule {
     /// The name, stable across releases.
     pub id: &'static str,
-    /// The severity of its findings.
+    /// The severity of the findings.
     pub severity: Severity,
     /// The page in Markdown: a description; the sections `Why`, `Source` and `Remedy`; and optionally a `Bad`
     /// and a `Good` configuration. Empty in WebAssembly.

@@ -118,8 +118,8 @@ fn unguarded(name: &str, config: &MredConfig, place: &Place) -> Option<Finding> 
     })
 }
 
-/// Reports an average that follows too slowly (Floyd and Jacobson 1993 §4: after L packets at a full queue,
-/// the average is the fraction 1 - (1 - w)^L of the queue).
+/// Reports an average that follows the queue length too slowly (Floyd and Jacobson 1993 §4: after L packets
+/// at a full queue, the average is the fraction 1 - (1 - w)^L of the queue).
 fn slow(name: &str, config: &MredConfig, limit: QueueSize, place: &Place) -> Option<Finding> {
     let weight = config.weight().ok()?;
     let packets = match limit {
