@@ -195,7 +195,7 @@ pub struct Policer<'a> {
     pub stage: &'a ConditionerConfig,
     /// The rate in bits per second.
     pub limit: f64,
-    /// The packets that it meters.
+    /// The packets that the conditioner meters.
     pub scope: Scope,
 }
 
