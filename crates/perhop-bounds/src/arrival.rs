@@ -38,23 +38,23 @@ impl Arrival {
     pub fn token_bucket(burst: f64, rate: f64) -> Arrival {
         Arrival { buckets: vec![Bucket { burst, rate }] }
     }
-    /// The token buckets of the curve, in order of decreasing rate.
+    /// Returns the token buckets of the curve, in order of decreasing rate.
     pub fn buckets(&self) -> &[Bucket] {
         &self.buckets
     }
-    /// The largest amount that arrives in `seconds`.
+    /// Returns the largest amount that arrives in `seconds`.
     pub fn at(&self, seconds: f64) -> f64 {
         self.buckets.iter().map(|bucket| bucket.at(seconds)).fold(f64::INFINITY, f64::min)
     }
-    /// The largest amount that arrives at once.
+    /// Returns the largest amount that arrives at once.
     pub fn burst(&self) -> f64 {
         self.at(0.0)
     }
-    /// The long-term amount per second.
+    /// Returns the long-term amount per second.
     pub fn rate(&self) -> f64 {
         self.buckets.iter().map(|bucket| bucket.rate).fold(f64::INFINITY, f64::min)
     }
-    /// The shortest span in which `amount` may arrive, seconds. The span is infinite if this amount never
+    /// Returns the shortest span in which `amount` may arrive, seconds; infinity if this amount never
     /// arrives.
     pub fn time_until(&self, amount: f64) -> f64 {
         let span = |bucket: &Bucket| {
@@ -88,7 +88,7 @@ impl Arrival {
         let later = |bucket: &Bucket| Bucket { burst: bucket.at(seconds), rate: bucket.rate };
         Arrival { buckets: self.buckets.iter().map(later).collect() }
     }
-    /// The spans at which the slope of the curve changes, in seconds.
+    /// Returns the spans at which the slope of the curve changes, in seconds.
     pub fn corners(&self) -> impl Iterator<Item = f64> {
         let crossing = |pair: &[Bucket]| (pair[1].burst - pair[0].burst) / (pair[0].rate - pair[1].rate);
         self.buckets.windows(2).map(crossing)
@@ -119,7 +119,7 @@ impl Arrival {
     }
 }
 
-/// The span after which `slower` permits less than `faster`, seconds.
+/// Returns the span after which `slower` permits less than `faster`, seconds.
 fn crosses(faster: Bucket, slower: Bucket) -> f64 {
     (slower.burst - faster.burst) / (faster.rate - slower.rate)
 }

@@ -59,7 +59,8 @@ pub fn limits_of_all(config: &QueueingConfig) -> Vec<(&ClassConfig, Vec<QueueSiz
     all
 }
 
-/// The largest amount, in `measure`, of packets of `lengths` in a queue with `limits`.
+/// Returns the largest amount, in `measure`, of packets of `lengths` in a queue with `limits`; `None` if it
+/// is unbounded.
 pub fn largest_content(limits: &[QueueSize], lengths: &Lengths, measure: Measure) -> Option<f64> {
     let content = |limit: &QueueSize| match *limit {
         // This number means that the number of packets is not limited.

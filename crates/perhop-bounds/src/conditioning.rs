@@ -139,7 +139,7 @@ impl Conditioners<'_> {
     }
 }
 
-/// The outcome for a packet of `color` after `stage`.
+/// Returns the outcome for a packet of `color` after `stage`.
 fn outcome(stage: &ConditionerConfig, color: Color) -> Outcome {
     let lists = [&stage.green, &stage.yellow, &stage.red];
     let own = lists[color.index().min(lists.len() - 1)];
@@ -150,7 +150,7 @@ fn outcome(stage: &ConditionerConfig, color: Color) -> Outcome {
     }
 }
 
-/// The colors that `meter` may set for a packet of `color`, with their bounds. The lowest color is first.
+/// Returns the colors that `meter` may set for a packet of `color`, with their bounds, lowest color first.
 fn metered(meter: Option<&MeterConfig>, color: Color) -> Vec<Metered> {
     let any = |color| Metered { color, own: None, cumulative: None };
     let Some(meter) = meter else { return vec![any(color)] };

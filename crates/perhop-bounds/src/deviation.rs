@@ -4,7 +4,7 @@
 use crate::arrival::Arrival;
 use crate::service::Service;
 
-/// The delay in seconds: the greatest horizontal distance between the curves. Returns `None` if it is
+/// Returns the delay in seconds: the greatest horizontal distance between the curves; `None` if it is
 /// unbounded.
 pub fn delay(arrival: &Arrival, service: &Service) -> Option<f64> {
     if arrival.rate() > service.rate() {
@@ -19,7 +19,7 @@ pub fn delay(arrival: &Arrival, service: &Service) -> Option<f64> {
     greatest.is_finite().then_some(greatest)
 }
 
-/// The [`delay`] if packets of one length arrive, so that all amounts are multiples of `grain`.
+/// Returns the [`delay`] if packets of one length arrive, so that all amounts are multiples of `grain`.
 pub fn delay_of_grains(arrival: &Arrival, service: &Service, grain: f64) -> Option<f64> {
     delay(arrival, service)?;
     let corners = arrival.corners().map(|corner| arrival.at(corner)).chain(service.corners());
@@ -34,7 +34,7 @@ pub fn delay_of_grains(arrival: &Arrival, service: &Service, grain: f64) -> Opti
     Some(all.filter(|grains| *grains >= at_once).map(late).fold(0.0, f64::max))
 }
 
-/// The backlog in the unit of the curves: the greatest vertical distance between them. Returns `None` if it
+/// Returns the backlog in the unit of the curves: the greatest vertical distance between them; `None` if it
 /// is unbounded.
 pub fn backlog(arrival: &Arrival, service: &Service) -> Option<f64> {
     if arrival.rate() > service.rate() {

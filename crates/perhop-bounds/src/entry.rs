@@ -118,8 +118,8 @@ const IPV4_HEADER: u32 = 20;
 /// The length of an IPv6 header, bytes (RFC 8200 §3).
 const IPV6_HEADER: u32 = 40;
 
-/// The longest IP packet of a TCP connection whose two directions use `links`, bytes. Both ends negotiate it
-/// when the connection is set up (`build/lengths.rs` of `perhop-sim`).
+/// Returns the longest IP packet of a TCP connection whose two directions use `links`, bytes. Both ends
+/// negotiate it when the connection is set up (`build/lengths.rs` of `perhop-sim`).
 fn longest_segment_packet<'a>(
     scenario: &Scenario,
     topology: &Topology,

@@ -44,7 +44,7 @@ pub fn errors(stays: &[Stay], rate: Rate) -> Option<Errors> {
     Some(Errors { aggregate, packet })
 }
 
-/// The greatest d_j − f_j, where f_j = max(a_j, min(d_{j−1}, f_{j−1})) + l_j / R and f_0 = d_0 = 0.
+/// Returns the greatest d_j − f_j, where f_j = max(a_j, min(d_{j−1}, f_{j−1})) + l_j / R and f_0 = d_0 = 0.
 fn lateness(stays: impl Iterator<Item = Stay>, rate: Rate) -> Option<f64> {
     let (mut ideal, mut departed) = (0.0f64, 0.0f64);
     let mut greatest = None::<f64>;

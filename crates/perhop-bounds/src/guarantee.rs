@@ -34,8 +34,8 @@ pub enum Plain {
 }
 
 impl Plain {
-    /// The largest delay from arrival to departure, seconds. `grain` is the amount of one packet if all
-    /// packets have the same amount.
+    /// Returns the largest delay from arrival to departure, seconds. `grain` is the amount of one packet if
+    /// all packets have the same amount.
     pub fn delay(&self, arrival: &Arrival, grain: Option<f64>) -> Option<f64> {
         match self {
             Plain::Line(service) => line_delay(arrival, service, grain),
@@ -43,7 +43,7 @@ impl Plain {
             Plain::Together(service, others) => deviation::delay(&arrival.plus(others), service),
         }
     }
-    /// The service curve of this class alone.
+    /// Returns the service curve of this class alone.
     pub fn line(&self) -> Service {
         match self {
             Plain::Line(service) => service.clone(),
@@ -53,7 +53,7 @@ impl Plain {
     }
 }
 
-/// The largest delay with `service`, seconds.
+/// Returns the largest delay with `service`, seconds.
 pub fn line_delay(arrival: &Arrival, service: &Service, grain: Option<f64>) -> Option<f64> {
     match grain {
         Some(grain) => deviation::delay_of_grains(arrival, service, grain),

@@ -17,7 +17,7 @@ use crate::shaping;
 /// The default size of a token bucket of `guarantee-excess`, bytes.
 const BURST: u64 = 3200;
 
-/// The token bucket of a guaranteed rate or of a maximum.
+/// Returns the token bucket of a guaranteed rate or of a maximum.
 fn bucket(rate: Rate, burst: Option<ByteSize>) -> ShapeConfig {
     let burst = burst.unwrap_or(ByteSize::from_bytes(BURST));
     ShapeConfig { rate, burst, excess: ByteSize::from_bytes(0), form: ShapeForm::Average }
@@ -28,7 +28,7 @@ fn is_always_guaranteed(share: &ShareConfig) -> bool {
     share.rate.zip(share.ceil).is_some_and(|(rate, ceil)| rate >= ceil)
 }
 
-/// The token bucket of the guaranteed rate of a class, if it has one.
+/// Returns the token bucket of the guaranteed rate of a class, if it has one.
 fn guarantee_of(share: &ShareConfig) -> Option<ShapeConfig> {
     match (share.rate, share.ceil) {
         (Some(rate), Some(ceil)) if rate >= ceil => Some(bucket(ceil, share.ceil_burst)),
@@ -37,7 +37,7 @@ fn guarantee_of(share: &ShareConfig) -> Option<ShapeConfig> {
 }
 
 impl<'a> Walk<'a, '_> {
-    /// Bounds the classes of `config`. Its first queue has number `first`.
+    /// Computes the bounds of the classes of `config`, whose first queue has number `first`.
     pub(crate) fn guarantee_excess(&mut self, config: &'a QueueingConfig, first: usize, above: &Above) {
         let active = self.active(config, first);
         if let Some(node) = active.iter().find(|active| active.child.class.queueing.is_some()) {
@@ -70,7 +70,8 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    /// Bounds the classes inside the only node that has traffic. The maximum of this node limits all of them.
+    /// Computes the bounds of the classes inside the only node that has traffic. The maximum of this node
+    /// limits all of them.
     fn only_node(&mut self, node: &Active<'a>, above: &Above) {
         let class = node.child.class;
         let Some(inner) = &class.queueing else { return };
@@ -143,8 +144,9 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    /// The packets of `other` that are within its guaranteed rate in any span, in the unit of `above`. They
-    /// are bounded by the token bucket, and by the arrivals if the delay of `other` is known.
+    /// Returns the arrival curve of the packets of `other` that are within its guaranteed rate, in the unit
+    /// of `above`. They are bounded by the token bucket, and by the arrivals if the delay of `other` is
+    /// known.
     fn within_guarantee(&self, above: &Above, other: &Active) -> Option<Arrival> {
         let share = &other.child.class.share;
         let Some(rate) = guarantee_of(share) else { return Some(Arrival::nothing()) };
@@ -153,7 +155,7 @@ impl<'a> Walk<'a, '_> {
         Some(arrivals.map_or(curve.clone(), |arrivals| arrivals.within(&curve)))
     }
 
-    /// The service that remains for a queue without a maximum after all other queues, in any order. Returns
+    /// Returns the service that remains for a queue without a maximum after all other queues, in any order;
     /// `None` if the other queues may use the whole rate.
     ///
     /// While a queue without a maximum has packets, the scheduler sends. Consider the time since all such
@@ -177,7 +179,7 @@ impl<'a> Walk<'a, '_> {
     }
 }
 
-/// The arrival curve of a token bucket of a class, in the unit of `above`.
+/// Returns the arrival curve of a token bucket of a class, in the unit of `above`.
 fn curve(above: &Above, class: &Active, bucket: &ShapeConfig) -> Option<Arrival> {
     let counted = counted(above, &class.child.class.share)?;
     let lengths = &class.child.lengths;
@@ -187,7 +189,7 @@ fn curve(above: &Above, class: &Active, bucket: &ShapeConfig) -> Option<Arrival>
     Some(curve.scaled(above.measure.per(counted, lengths)))
 }
 
-/// The bytes that the rates of a class count for a packet. Returns `None` if they count cells.
+/// Returns the bytes that the rates of a class count for a packet; `None` if they count cells.
 fn counted(above: &Above, share: &ShareConfig) -> Option<Measure> {
     let link = share.link_layer.unwrap_or_default();
     let Measure::Counted(accounting) = above.counted else { return None };

@@ -28,21 +28,21 @@ impl Lengths {
         let (least, most) = (*few.first()?, *few.last()?);
         Some(if few.len() > MOST_KEPT { Lengths::Between(least, most) } else { Lengths::Few(few) })
     }
-    /// The shortest length, IP bytes.
+    /// Returns the shortest length, IP bytes.
     pub fn least(&self) -> u32 {
         match self {
             Lengths::Few(few) => few.first().copied().unwrap_or(0),
             Lengths::Between(least, _) => *least,
         }
     }
-    /// The longest length, IP bytes.
+    /// Returns the longest length, IP bytes.
     pub fn most(&self) -> u32 {
         match self {
             Lengths::Few(few) => few.last().copied().unwrap_or(0),
             Lengths::Between(_, most) => *most,
         }
     }
-    /// The length of all packets, if all have the same length.
+    /// Returns the length of all packets, if all have the same length.
     pub fn only(&self) -> Option<u32> {
         (self.least() == self.most()).then(|| self.least())
     }
@@ -61,7 +61,7 @@ impl Lengths {
             Lengths::Between(least, most) => Box::new(*least..=*most),
         }
     }
-    /// The maximum of `value` over the lengths.
+    /// Returns the maximum of `value` over the lengths.
     pub fn greatest(&self, value: impl Fn(u32) -> f64) -> f64 {
         self.each().map(value).fold(0.0, f64::max)
     }
@@ -82,7 +82,7 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// The amount of one packet of `length` IP bytes.
+    /// Returns the amount of one packet of `length` IP bytes.
     pub fn amount(self, length: u32) -> f64 {
         match self {
             Measure::Ip => f64::from(length),
@@ -91,19 +91,20 @@ impl Measure {
             Measure::Wire(wire) => wire.bytes(u64::from(length)) as f64,
         }
     }
-    /// The largest ratio of the amount in this unit to the amount in `other`, over packets of `lengths`.
+    /// Returns the largest ratio of the amount in this unit to the amount in `other`, over packets of
+    /// `lengths`.
     pub fn per(self, other: Measure, lengths: &Lengths) -> f64 {
         if self == other {
             return 1.0;
         }
         lengths.greatest(|length| self.amount(length) / other.amount(length))
     }
-    /// The amount of the longest packet. It is the largest amount, because a longer packet never has fewer
-    /// bytes of framing.
+    /// Returns the amount of the longest packet. It is the largest amount, because a longer packet never has
+    /// fewer bytes of framing.
     pub fn most(self, lengths: &Lengths) -> f64 {
         self.amount(lengths.most())
     }
-    /// The amount of the shortest packet.
+    /// Returns the amount of the shortest packet.
     pub fn least(self, lengths: &Lengths) -> f64 {
         self.amount(lengths.least())
     }

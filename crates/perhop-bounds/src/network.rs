@@ -168,7 +168,8 @@ impl<'a> Network<'a> {
         Site { link, config, wire: config.wire(&near), near, far, ends, output }
     }
 
-    /// The reason why the queues at the port of `link` have no bounds, if the settings of the port imply one.
+    /// Returns the reason why the queues at the port of `link` have no bounds, if the settings of the port
+    /// imply one.
     fn obstacle(&self, link: LinkId) -> Option<&'static str> {
         let queueing = self.site(link).output.and_then(|policy| policy.queueing.as_ref())?;
         let is_on = |pause: Option<PauseConfig>| pause.is_some_and(|pause| pause.mode == PauseMode::On);
@@ -363,8 +364,8 @@ impl<'a> Network<'a> {
     }
 }
 
-/// The arrival curve after a wire, in wire bytes. One packet arrives at once. Each further packet arrives
-/// after its transmission time, which is rounded down to a picosecond.
+/// Returns the arrival curve after a wire, in wire bytes. One packet arrives at once. Each further packet
+/// arrives after its transmission time, which is rounded down to a picosecond.
 fn carried(wire: &WireConfig, lengths: &Lengths) -> Arrival {
     let (measure, rate) = (Measure::Wire(*wire), wire.rate.as_bits_per_second());
     let bytes = rate as f64 / 8.0;

@@ -131,7 +131,8 @@ impl Paths {
     }
 }
 
-/// The delay along `path`, seconds. In a sequence of queues with the same streams, the burst is counted once.
+/// Returns the delay along `path`, seconds. In a sequence of queues with the same streams, the burst is
+/// counted once.
 fn delay_in_runs(path: &[&Crossed]) -> Option<f64> {
     let (mut sum, mut first) = (0.0, 0);
     while first < path.len() {
@@ -143,8 +144,8 @@ fn delay_in_runs(path: &[&Crossed]) -> Option<f64> {
     Some(sum)
 }
 
-/// The delay of a sequence of queues with the same streams, seconds. It is the delay of their services in
-/// series, or the sum of their delays if the sum is smaller.
+/// Returns the delay of a sequence of queues with the same streams, seconds. It is the delay of their
+/// services in series, or the sum of their delays if the sum is smaller.
 fn run_delay(run: &[&Crossed]) -> Option<f64> {
     let lengths = &run[0].lengths;
     let (longest, grain) = (f64::from(lengths.most()), lengths.only().map(f64::from));

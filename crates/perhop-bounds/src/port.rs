@@ -59,7 +59,7 @@ impl Port<'_> {
         bounds
     }
 
-    /// The limit of queue number `place`, as text.
+    /// Returns the limit of queue number `place`, as text.
     pub fn limit_text(&self, place: usize) -> Option<String> {
         let plain = limits_of(&ClassConfig::default());
         let limits = match self.queueing {
@@ -92,14 +92,14 @@ impl Port<'_> {
         }
     }
 
-    /// The largest difference between the times that packets of `lengths` spend in the transmit ring,
+    /// Returns the largest difference between the times that packets of `lengths` spend in the transmit ring,
     /// seconds.
     pub fn ring_time(&self, lengths: &Lengths) -> f64 {
         let rate = self.wire.rate.as_bits_per_second() as f64 / 8.0;
         (self.ring(lengths) - Measure::Wire(self.wire).least(lengths)).max(0.0) / rate
     }
 
-    /// The largest content of the transmit ring, including the packet on the wire, wire bytes.
+    /// Returns the largest content of the transmit ring, including the packet on the wire, wire bytes.
     fn ring(&self, lengths: &Lengths) -> f64 {
         let wire = Measure::Wire(self.wire);
         let longest = wire.most(lengths);
@@ -155,7 +155,7 @@ fn has_policer_at_congestion(config: &QueueingConfig) -> bool {
     any(config, &|class| class.police.is_some_and(|police| police.when == PoliceWhen::Congested))
 }
 
-/// The arrival curve of the packets that a class with this cap may send with priority.
+/// Returns the arrival curve of the packets that a class with this cap may send with priority.
 fn cap_curve(cap: &CapConfig) -> Arrival {
     Arrival::token_bucket(cap.burst.as_bytes() as f64, cap.rate.as_bits_per_second() as f64 / 8.0)
 }
@@ -189,7 +189,7 @@ pub(crate) struct Active<'c> {
 }
 
 impl<'a> Walk<'a, '_> {
-    /// Computes the bounds of the classes of `config`. Its first queue has number `first`.
+    /// Computes the bounds of the classes of `config`, whose first queue has number `first`.
     pub(crate) fn node(&mut self, config: &'a QueueingConfig, first: usize, above: &Above) {
         if config.scheduler == SchedulerConfig::GuaranteeExcess {
             return self.guarantee_excess(config, first, above);
@@ -314,7 +314,7 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    /// The packets that a policer passes while packets wait, IP bytes.
+    /// Returns the arrival curve of the packets that a policer passes while packets wait, IP bytes.
     fn policer(&self, police: &PoliceConfig, streams: &[Stream]) -> Option<Arrival> {
         let rate = police.rate.as_bits_per_second() as f64 / 8.0;
         let curve = Arrival::token_bucket(police.burst.as_bytes() as f64 + rate * PICOSECOND, rate);
@@ -322,9 +322,9 @@ impl<'a> Walk<'a, '_> {
         Some(curve.scaled(Measure::Ip.per(Measure::Counted(self.port.accounting), &lengths)))
     }
 
-    /// The packets of `active` that other classes must wait for in any span, in `measure`. If `delayed` is
-    /// true, they include the packets that wait when the span starts. The result is then `None` if the delay
-    /// of `active` is unbounded.
+    /// Returns the arrival curve of the packets of `active` that other classes must wait for in any span, in
+    /// `measure`. If `delayed` is true, they include the packets that wait when the span starts. The result
+    /// is then `None` if the delay of `active` is unbounded.
     pub(crate) fn competing_arrivals(
         &self,
         active: &Active,

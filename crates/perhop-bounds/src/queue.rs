@@ -100,7 +100,7 @@ impl Queue<'_> {
         Some(bound)
     }
 
-    /// The arrival curve after the policer. Returns `None` if it is unbounded.
+    /// Returns the arrival curve after the policer; `None` if it is unbounded.
     fn arrival(&self, measure: Measure, lengths: &Lengths) -> Option<Arrival> {
         let policed = self.policer.as_ref().map(|policer| policer.scaled(measure.per(Measure::Ip, lengths)));
         match (stream::arrival(self.streams, measure), policed) {
@@ -110,7 +110,7 @@ impl Queue<'_> {
     }
 }
 
-/// The largest content of a queue with these arrivals and the service curve `line`, in `measure`.
+/// Returns the largest content of a queue with these arrivals and the service curve `line`, in `measure`.
 ///
 /// The queue contains whole packets. A packet leaves the queue when its first bit is sent, but `line` counts
 /// the packet when its last bit is sent, `wire / C` later. In this time, a line of rate r serves r · wire / C
@@ -133,7 +133,7 @@ fn in_queue(
 /// The reason why a queue that consists of several flow queues has no delay bound.
 const FAIR: &str = "packets leave this queue in a different order than they arrive";
 
-/// The reason why a service curve gives no delay bound.
+/// Explains why a service curve gives no delay bound.
 fn exceeded(line: &Service, arrival: &Arrival) -> String {
     format!(
         "the arrivals, up to {:.0} per second, exceed the guaranteed {:.0} per second",

@@ -110,7 +110,7 @@ impl Report {
     }
 }
 
-/// The report of one queue.
+/// Returns the report of one queue.
 fn queue_report(scenario: &Scenario, row: &QueueRow) -> QueueReport {
     let bound = &row.bound;
     let mut classes: Vec<String> = Vec::new();

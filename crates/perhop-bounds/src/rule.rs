@@ -34,7 +34,7 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// The formula of the rule.
+    /// Returns the formula of the rule.
     pub fn formula(self) -> &'static str {
         match self {
             Rule::Fifo => "β(t) = C·t; D = sup over t of α(t)/C − t, α of all queues together",
@@ -61,7 +61,7 @@ impl Rule {
             Rule::QueueLimit => "D = T(limit), where β(T(x)) = x; packets above the limit are dropped",
         }
     }
-    /// The source of the formula.
+    /// Returns the source of the formula.
     pub fn source(self) -> &'static str {
         match self {
             Rule::Fifo => "Le Boudec and Thiran, Network Calculus, 2001, theorems 1.4.1 and 1.4.2",

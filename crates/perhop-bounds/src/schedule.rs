@@ -47,11 +47,11 @@ pub struct Above {
 }
 
 impl Above {
-    /// The largest amount, in `measure`, for one counted byte of `child`.
+    /// Returns the largest amount, in `measure`, for one counted byte of `child`.
     fn cost(&self, child: &Child) -> f64 {
         self.measure.per(self.counted, &child.lengths)
     }
-    /// The amount of the longest packet of `child`, in `measure`.
+    /// Returns the amount of the longest packet of `child`, in `measure`.
     fn longest(&self, child: &Child) -> f64 {
         self.measure.most(&child.lengths)
     }
@@ -84,7 +84,7 @@ impl Above {
     }
 }
 
-/// The weights of `children` under `scheduler`. Only the ratios of the weights matter.
+/// Returns the weights of `children` under `scheduler`. Only the ratios of the weights matter.
 fn weights(scheduler: SchedulerConfig, children: &[Child]) -> Vec<f64> {
     children.iter().map(|child| weight(scheduler, child.class).unwrap_or(1.0)).collect()
 }

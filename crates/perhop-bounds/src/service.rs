@@ -27,7 +27,7 @@ pub struct RateLatency {
 }
 
 impl RateLatency {
-    /// The time until `amount` has been sent, seconds.
+    /// Returns the time until `amount` has been sent, seconds.
     pub fn time(self, amount: f64) -> f64 {
         self.latency + amount / self.rate
     }
@@ -38,7 +38,7 @@ impl Service {
     pub fn rate_latency(rate: f64, latency: f64) -> Service {
         Service::largest_of(vec![RateLatency { rate, latency }])
     }
-    /// The lines, in order of increasing rate.
+    /// Returns the lines, in order of increasing rate.
     pub fn lines(&self) -> &[RateLatency] {
         &self.lines
     }
@@ -46,19 +46,19 @@ impl Service {
     pub fn is_some(&self) -> bool {
         !self.lines.is_empty()
     }
-    /// The long-term rate per second. It is 0 if nothing is guaranteed.
+    /// Returns the long-term rate per second; 0 if nothing is guaranteed.
     pub fn rate(&self) -> f64 {
         self.lines.last().map_or(0.0, |line| line.rate)
     }
-    /// The amount that is sent in the first `seconds`.
+    /// Returns the amount that is sent in the first `seconds`.
     pub fn at(&self, seconds: f64) -> f64 {
         self.lines.iter().map(|line| line.rate * (seconds - line.latency)).fold(0.0, f64::max)
     }
-    /// The longest time until `amount` has been sent, seconds. It is infinite if nothing is guaranteed.
+    /// Returns the longest time until `amount` has been sent, seconds; infinity if nothing is guaranteed.
     pub fn time(&self, amount: f64) -> f64 {
         self.lines.iter().map(|line| line.time(amount)).fold(f64::INFINITY, f64::min)
     }
-    /// The amounts above which another line is the largest.
+    /// Returns the amounts above which another line is the largest.
     pub fn corners(&self) -> impl Iterator<Item = f64> {
         let crossing = |pair: &[RateLatency]| {
             (pair[1].latency - pair[0].latency) / (1.0 / pair[0].rate - 1.0 / pair[1].rate)
@@ -124,7 +124,7 @@ impl Service {
     }
 }
 
-/// The amount above which `faster` ends earlier than `slower`.
+/// Returns the amount above which `faster` ends earlier than `slower`.
 fn crosses(slower: RateLatency, faster: RateLatency) -> f64 {
     (faster.latency - slower.latency) / (1.0 / slower.rate - 1.0 / faster.rate)
 }

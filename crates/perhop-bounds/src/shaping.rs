@@ -14,7 +14,8 @@ use crate::rule::Rule;
 use crate::schedule::{Above, PICOSECOND};
 use crate::service::{RateLatency, Service};
 
-/// The rate and the size of a shaper's token bucket, in bytes per second and bytes that the policy counts.
+/// Returns the rate and the size of a shaper's token bucket, in bytes per second and bytes that the policy
+/// counts.
 fn bucket(shape: &ShapeConfig) -> (f64, f64) {
     (shaped_rate(shape) / 8.0, (shape.burst.as_bytes() + shape.excess.as_bytes()) as f64)
 }

@@ -99,7 +99,7 @@ pub fn sent(
     Ok([forth, back])
 }
 
-/// The lengths of the packets of a TCP sender on a path for packets of at most `longest` bytes.
+/// Returns the lengths of the packets of a TCP sender on a path for packets of at most `longest` bytes.
 fn segment_lengths(tcp: &TcpConfig, longest: Option<u32>) -> Result<Lengths, ConfigError> {
     let within = longest.map_or_else(|| tcp.clone(), |longest| tcp.within(longest));
     let parameters = within.build().map_err(|error| error.within("tcp").within("source"))?;
@@ -107,7 +107,7 @@ fn segment_lengths(tcp: &TcpConfig, longest: Option<u32>) -> Result<Lengths, Con
     Ok(Lengths::Between(least, parameters.largest_packet().max(LONGEST_ACKNOWLEDGMENT)))
 }
 
-/// The lengths of the packets of a Poisson source.
+/// Returns the lengths of the packets of a Poisson source.
 fn poisson_lengths(config: &PoissonConfig) -> Lengths {
     match config.sizes {
         SizeLaw::Fixed => Lengths::exactly(config.packet.ip_length()),
@@ -115,12 +115,12 @@ fn poisson_lengths(config: &PoissonConfig) -> Lengths {
     }
 }
 
-/// The time between two packets, seconds. Each packet counts as `counted` bytes for `rate`.
+/// Returns the time between two packets, seconds. Each packet counts as `counted` bytes for `rate`.
 fn gap(counted: u64, rate: Rate) -> f64 {
     counted as f64 * 8.0 / rate.as_bits_per_second() as f64
 }
 
-/// The arrival curve of one packet at once, and then one packet after each gap. A real gap may be a
+/// Returns the arrival curve of one packet at once, and then one packet after each gap. A real gap may be a
 /// picosecond shorter, because times are whole picoseconds.
 fn paced(length: f64, gap: f64) -> Arrival {
     let rate = length / gap;
@@ -136,9 +136,9 @@ fn cbr(config: &CbrConfig) -> Arrival {
     paced(length as f64, shortest)
 }
 
-/// The arrival curve of n packets in each cycle. n is ⌈on-time / gap⌉, or on average on-time / gap. The curve
-/// is the minimum of two token buckets. One bucket has the peak rate. The other bucket has the mean rate, and
-/// its burst is the number of bytes by which n packets exceed the mean rate.
+/// Returns the arrival curve of n packets in each cycle. n is ⌈on-time / gap⌉, or on average on-time / gap.
+/// The curve is the minimum of two token buckets. One bucket has the peak rate. The other bucket has the mean
+/// rate, and its burst is the number of bytes by which n packets exceed the mean rate.
 fn on_off(config: &OnOffConfig) -> Arrival {
     let OnOffConfig { rate, packet, on_time, off_time, law, cut_gap } = config;
     let (gap, length) = (gap(packet.counted(), *rate), f64::from(packet.ip_length()));
@@ -204,7 +204,7 @@ fn envelope(times: &[(Time, u32)]) -> Arrival {
     rates.iter().map(|factor| bucket(*factor)).fold(all, |least, bucket| least.within(&bucket))
 }
 
-/// The smallest burst of a token bucket of `rate` bytes per second that admits all packets.
+/// Returns the smallest burst of a token bucket of `rate` bytes per second that admits all packets.
 fn least_burst(times: &[(Time, u32)], rate: f64) -> f64 {
     let (mut level, mut most, mut before) = (0.0f64, 0.0f64, None::<Time>);
     for (time, length) in times {

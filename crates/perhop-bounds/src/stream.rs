@@ -63,20 +63,20 @@ impl Stream {
     }
 }
 
-/// The lengths of the packets of `streams`. Returns `None` if there are no streams.
+/// Returns the lengths of the packets of `streams`; `None` if there are no streams.
 pub fn lengths<'a>(streams: impl IntoIterator<Item = &'a Stream>) -> Option<Lengths> {
     streams.into_iter().map(|stream| stream.lengths.clone()).reduce(|lengths, more| lengths.union(&more))
 }
 
-/// The common arrival curve of `streams` in `measure`. Returns `None` if it is unbounded.
+/// Returns the common arrival curve of `streams` in `measure`; `None` if it is unbounded.
 pub fn arrival<'a>(streams: impl IntoIterator<Item = &'a Stream>, measure: Measure) -> Option<Arrival> {
     let all = streams.into_iter().map(|stream| (stream, stream.limits.len())).collect();
     together(all, measure)
 }
 
-/// The common arrival curve of streams. Each stream has the number of its limits that are not yet applied.
-/// Streams with the same newest limit form a group. The curve of a group is the minimum of this limit and the
-/// sum of its members.
+/// Returns the common arrival curve of streams. Each stream has the number of its limits that are not yet
+/// applied. Streams with the same newest limit form a group. The curve of a group is the minimum of this
+/// limit and the sum of its members.
 fn together(streams: Vec<(&Stream, usize)>, measure: Measure) -> Option<Arrival> {
     let mut sum = Some(Arrival::nothing());
     let mut groups: BTreeMap<usize, Vec<(&Stream, usize)>> = BTreeMap::new();
@@ -102,8 +102,9 @@ fn together(streams: Vec<(&Stream, usize)>, measure: Measure) -> Option<Arrival>
     sum
 }
 
-/// The newest common limit of `members` in `measure`. Each member has the index of this limit in its own list
-/// of limits. If the members arrived by different paths, the limit with the largest burst applies to all.
+/// Returns the newest common limit of `members` in `measure`. Each member has the index of this limit in its
+/// own list of limits. If the members arrived by different paths, the limit with the largest burst applies to
+/// all.
 fn newest_limit(members: &[(&Stream, usize)], measure: Measure) -> Option<Arrival> {
     let limits = members.iter().map(|(stream, place)| &stream.limits[*place]);
     let widest = limits.max_by(|first, second| first.curve.burst().total_cmp(&second.curve.burst()))?;

@@ -30,7 +30,7 @@ pub struct Turns {
 const MOST_TURNS: f64 = 100_000.0;
 
 impl Turns {
-    /// The straight line below the staircase.
+    /// Returns the straight line below the staircase.
     pub fn line(&self) -> Service {
         // ⌈x / grant⌉ ≤ (x + grant − step) / grant, where x and grant are multiples of the step.
         let is_whole = self.grant.fract() == 0.0 && self.grain.fract() == 0.0;
@@ -38,13 +38,13 @@ impl Turns {
         let (per_unit, saved) = (self.others / self.grant, self.others * (self.grant - step) / self.grant);
         self.service.shared(self.factor + per_unit, self.fixed + saved)
     }
-    /// The longest time until `amount` has been sent, seconds.
+    /// Returns the longest time until `amount` has been sent, seconds.
     pub fn time(&self, amount: f64) -> f64 {
         // Amounts are multiples of the grain. A rounding error must not add a turn.
         let turns = (amount / self.grant - 1e-9).ceil().max(1.0);
         self.service.time(amount * self.factor + turns * self.others + self.fixed)
     }
-    /// The largest delay from arrival to departure, seconds. Returns `None` if it is unbounded or requires
+    /// Returns the largest delay from arrival to departure, seconds; `None` if it is unbounded or requires
     /// the computation of too many turns.
     pub fn delay(&self, arrival: &Arrival) -> Option<f64> {
         let (least, most) = (self.whole_grains(arrival.burst()), self.busy_amount(arrival)?);
@@ -75,7 +75,7 @@ impl Turns {
     fn whole_grains(&self, amount: f64) -> f64 {
         ((amount / self.grain + 1e-9).floor() * self.grain).max(self.grain)
     }
-    /// The largest amount that arrives in one busy period of the class.
+    /// Returns the largest amount that arrives in one busy period of the class.
     fn busy_amount(&self, arrival: &Arrival) -> Option<f64> {
         let line = self.line();
         let ends = |line: &crate::service::RateLatency| {
