@@ -52,7 +52,7 @@ impl Batch {
     }
     /// Adds points: a number, and changes as `(path, text)`.
     fn submit(&self, points: Vec<(u64, Vec<(String, String)>)>) {
-        // Each point may use all free memory, because points that run in parallel rarely need much.
+        // The limit is not divided among the points in parallel, because they rarely need much memory.
         let points = points.into_iter().map(|(number, changes)| Point { number, changes }).collect();
         self.0.submit(points, memory::available());
     }

@@ -70,7 +70,7 @@ impl TableColumns {
             },
         }
     }
-    /// Returns how to copy and to pickle the columns.
+    /// Returns the constructor and its arguments, for `copy` and `pickle`.
     fn __reduce__(slf: &Bound<'_, Self>) -> PyResult<(Py<PyAny>, (Py<PyDict>,))> {
         let arrays = slf.borrow_mut().arrays(slf.py())?;
         Ok((slf.get_type().into_any().unbind(), (arrays.unbind(),)))

@@ -12,8 +12,8 @@ use serde_json::Value;
 use crate::router::wrong;
 
 /// Returns the differences between two router configurations as JSON: `moved`, `changed`, `renamed`,
-/// `examples`, `lines`, `not_compared`, `assumed`, `not_looked_at` and `remarks`. `names` names the
-/// configurations in messages. Packets arrive at the interface `at`, by default at any interface. The
+/// `examples`, `lines`, `not_compared`, `assumed`, `not_looked_at` and `remarks`. `names` has the names of
+/// the configurations for messages. Packets arrive at the interface `at`, by default at any interface. The
 /// comparison covers the interfaces in `only`, by default all interfaces. Raises a `ValueError` of message
 /// and help.
 #[pyfunction]

@@ -22,7 +22,7 @@ pub(crate) fn infer_scenario(py: Python<'_>, request: &str, capture: Option<&[u8
     serde_json::to_string(&inferred).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// Raises the error of `infer_scenario` for a configuration whose classes no packet reaches.
+/// Raises the error of `infer_scenario` if no packet can reach some class of the configuration.
 #[pyfunction]
 pub(crate) fn require_way(py: Python<'_>, request: &str) -> PyResult<()> {
     let request = read(request)?;

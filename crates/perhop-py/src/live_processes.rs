@@ -12,13 +12,13 @@ use pyo3::prelude::*;
 use crate::running::{Parts, to_python};
 use crate::{diagnostics, loading};
 
-/// Runs the forwarder that a configuration describes, until it is requested to end.
+/// Runs the forwarder that a configuration describes, until the process is requested to end.
 #[pyfunction]
 pub(crate) fn live_forward(py: Python<'_>, config_json: &str) -> PyResult<()> {
     py.detach(|| process::forward(config_json)).map_err(|error| failure(&error))
 }
 
-/// Runs policies between two existing interfaces, until it is requested to end.
+/// Runs policies between two existing interfaces, until the process is requested to end.
 #[pyfunction]
 pub(crate) fn live_bridge(py: Python<'_>, config_json: &str) -> PyResult<()> {
     py.detach(|| process::bridge(config_json)).map_err(|error| failure(&error))

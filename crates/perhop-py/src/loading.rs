@@ -26,14 +26,14 @@ pub(crate) struct Loaded {
     #[pyo3(get)]
     resolved: String,
     base: PathBuf,
-    /// Warnings.
+    /// The warnings about the scenario.
     #[pyo3(get)]
     warnings: Py<Warnings>,
 }
 
 #[pymethods]
 impl Loaded {
-    /// Directory of relative paths in the scenario.
+    /// The directory of relative paths in the scenario.
     #[getter]
     fn base(&self) -> String {
         self.base.display().to_string()
@@ -169,7 +169,7 @@ pub(crate) fn packet_hops(py: Python<'_>, scenario_json: &str, base: PathBuf) ->
 }
 
 /// Returns the tins of CAKE for the setting `tins`, by their names in results. Each tin has its codepoints
-/// and a fraction of the bandwidth. Up to this fraction, it is served before the tins that are listed
+/// and a fraction of the bandwidth. Up to this fraction, the tin is served before the tins that are listed
 /// earlier. The first tin gets the remainder.
 #[pyfunction]
 pub(crate) fn cake_tins(tins: &str) -> PyResult<Vec<(&'static str, f64, Vec<u8>)>> {
