@@ -16,7 +16,7 @@ pub enum Ask {
     About,
     /// The diagnostics of a text, a scenario or a router configuration.
     Check {
-        /// The text.
+        /// The scenario or the router configuration to check.
         text: String,
     },
     /// The scenario inferred from a router configuration.

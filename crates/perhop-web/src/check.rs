@@ -74,7 +74,7 @@ fn check_router(text: &str) -> Answer {
     }))
 }
 
-/// Describes an interface that is up.
+/// Describes an interface; `None` if it is shut down.
 fn interface(port: &Value) -> Option<Value> {
     (port["shutdown"] == false).then(|| {
         json!({
