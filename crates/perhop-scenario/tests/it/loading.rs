@@ -25,7 +25,7 @@ fn first_message(diagnostics: &Diagnostics) -> String {
     diagnostics.iter().next().unwrap().message.clone()
 }
 
-/// Returns a scenario of `hosts` hosts around a router.
+/// Returns a scenario with a router and `hosts` hosts, each with a link to the router.
 fn star(hosts: usize) -> String {
     let listed = |line: &dyn Fn(usize) -> String| (0..hosts).map(line).collect::<String>();
     format!(
@@ -140,8 +140,8 @@ fn scenarios_are_checked_as_scenarios() {
     assert!(first_message(&diagnostics).contains("missing key `perhop`"));
 }
 
-/// The limit of the YAML parser on the depth is higher than the limit on the depth of values. Both have the
-/// same message.
+/// The YAML parser permits deeper nesting than the values of a scenario do. Both limits have the same
+/// message.
 #[test]
 fn levels_have_a_limit_in_every_notation() {
     for (open, close) in [("[", "]"), ("{a: ", "}"), ("- ", ""), ("? ", "")] {

@@ -1,5 +1,5 @@
-//! Tests that the work of path searches grows linearly. They count visited links instead of time, so the
-//! results do not depend on the machine.
+//! Tests that bound the work of path searches. The tests count visited links instead of time, so the results
+//! do not depend on the machine.
 
 use perhop_scenario::Scenario;
 use perhop_scenario::topology::Topology;
