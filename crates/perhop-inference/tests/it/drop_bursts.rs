@@ -40,10 +40,10 @@ fn inferred(packets: u64, dropped: u64) -> Inferred {
     infer(&Devices::new(FRONT_ENDS), &Request { given, ..request(EDGE) }, None).unwrap()
 }
 
-/// The line sends 128 packets a second, and 50 arrive. A burst of 11 packets fills the ring and the queue. No
-/// packet leaves before the last one arrives, because a packet takes 8 ms and the burst a tenth of that. A
-/// burst of 13 packets loses 15.4 %. A burst of 14 loses 21.4 %, and is the shortest that loses more than 20
-/// %.
+/// The line sends 128 packets a second, and 50 arrive. The ring and the queue have room for 11 packets. No
+/// packet of a burst leaves before the last one arrives, because the line needs 8 ms for a packet and the
+/// burst arrives in about 0.1 ms. A burst of 13 packets loses 15.4 %. A burst of 14 packets loses 21.4 %, and
+/// is the shortest that loses more than 20 %.
 #[test]
 fn the_shortest_bursts_that_lose_enough_are_assumed() {
     let found = inferred(5000, 1000);
@@ -69,7 +69,8 @@ fn the_shortest_bursts_that_lose_enough_are_assumed() {
 
 #[test]
 fn drops_of_an_excessive_load_need_no_bursts() {
-    // 160 packets a second arrive at a line for 128, which drops 20 %. No remark about drops is needed.
+    // 160 packets a second arrive at a line that sends 128, so 20 % are dropped. No remark about drops is
+    // needed.
     let found = inferred(16_000, 3200);
     assert_eq!(found.scenario["traffic"].as_array().unwrap().len(), 1);
     assert!(!found.missing.iter().any(|line| line.contains("dropped")), "{:?}", found.missing);

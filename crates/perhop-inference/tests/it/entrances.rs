@@ -20,7 +20,7 @@ fn router(criteria: &str) -> String {
     )
 }
 
-/// Returns the scenario with rates for the classes `names`.
+/// Infers the scenario for given rates of the classes `names`.
 pub(crate) fn with_rates(text: &str, names: &[&str]) -> Result<Inferred, Failure> {
     let load = |name: &&str| ClassLoad {
         name: (*name).to_owned(),
@@ -58,7 +58,7 @@ fn a_class_that_no_entrance_reaches_is_refused_with_its_line() {
     }
 }
 
-/// A router whose output class matches a group that the input policy sets by `criterion`.
+/// Returns a router whose output class matches a group that the input policy sets by `criterion`.
 fn marked(criterion: &str, entrance: &str) -> String {
     format!(
         "hostname edge\nclass-map MARKED\n match {criterion}\nclass-map GROUP\n match qos-group 4\n\
@@ -102,8 +102,8 @@ fn a_mark_that_the_entrance_does_not_carry_reaches_no_class() {
     assert!(of_class.is_some_and(|line| line.contains("the class matches the EXP of a label")), "{found:?}");
 }
 
-/// The router imposes the label: its EXP is the precedence of the packet, or the value that the input policy
-/// sets.
+/// The router imposes the label. The EXP of the label is the precedence of the packet, or the value that the
+/// input policy sets.
 #[test]
 fn classes_of_an_output_match_the_label_that_the_router_imposes() {
     let plain = router("mpls experimental topmost 5");
@@ -119,7 +119,8 @@ fn classes_of_an_output_match_the_label_that_the_router_imposes() {
     }
 }
 
-/// One entrance sets a group that several classes match. The file names the class of another entrance.
+/// The input policy of FastEthernet2/0 sets the groups that two classes match. A third class matches the
+/// packets from FastEthernet1/0. The classes in the file determine the entrance.
 #[test]
 fn the_classes_of_the_file_choose_the_entrance() {
     let text = "hostname edge\nclass-map GROUP\n match qos-group 5\nclass-map SECOND\n match qos-group 6\n\
@@ -147,7 +148,8 @@ fn the_classes_of_the_file_choose_the_entrance() {
     }
 }
 
-/// The classes of a marking input policy share the only queue with the other packets.
+/// The output has one queue, so the classes of an input policy that marks packets share this queue with all
+/// other packets.
 #[test]
 fn classes_of_an_input_policy_share_an_output_without_classes() {
     let text = "hostname edge\nclass-map CALLS\n match dscp ef\n\
@@ -161,7 +163,8 @@ fn classes_of_an_input_policy_share_an_output_without_classes() {
         found.offered.iter().map(|offer| (offer.class.as_str(), offer.queue.as_deref())).collect();
     assert_eq!(classes, [("CALLS", Some("fair-queue")), ("fair-queue", Some("fair-queue"))]);
     assert!(found.assumed.iter().any(|remark| remark.contains("has one queue")), "{:?}", found.assumed);
-    // If the output has its own classes, these are under test, without the marks of another interface.
+    // If the output policy has classes, the scenario is inferred for these classes, without the input policy
+    // of another interface.
     let text = text.replace(
         "interface Serial0/0\n",
         "policy-map OUT\n class CALLS\n  priority 64\ninterface Serial0/0\n service-policy output OUT\n",

@@ -1,4 +1,4 @@
-//! Tests of loads that replace a guess.
+//! Tests of the loads of classes, guessed and given.
 
 use std::collections::BTreeMap;
 
@@ -66,7 +66,8 @@ fn no_load_at_all_is_refused() {
     }
 }
 
-/// A window of 64 KiB has 43 packets, so four connections fill 172 packets, and 43 packets per flow.
+/// A window of 64 KiB is 43 packets. Four connections therefore fill a queue of at most 172 packets, or
+/// queues of at most 43 packets per flow.
 #[test]
 fn greedy_connections_have_a_window_that_fills_their_queue() {
     let window = |profile: &str, queue: &str| {
@@ -99,7 +100,8 @@ fn offered(load: LoadLevel, text: &str) -> Vec<(String, f64, String)> {
     classes.map(|class| (class.class, (class.load / 1000.0).round(), class.kind)).collect()
 }
 
-/// The serial line has no header that the policy counts; the remaining rate is 768 of its 2048 kb/s.
+/// The policy counts the 4 bytes of the HDLC header. The guarantees leave 768 of the 2048 kb/s to
+/// class-default.
 #[test]
 fn each_class_is_offered_a_fraction_of_its_guaranteed_rate() {
     for (load, part, words) in
@@ -109,7 +111,6 @@ fn each_class_is_offered_a_fraction_of_its_guaranteed_rate() {
         let expected = [("VOICE", 512.0, "limit"), ("BUSINESS", 768.0, "guarantee")];
         for (class, promise, basis) in expected {
             let (_, rate, kind) = found.iter().find(|(name, ..)| name == class).unwrap();
-            // HDLC has 4 bytes.
             let packet = if class == "VOICE" { 200.0 } else { 1500.0 };
             assert_eq!(*rate, (part * promise * packet / (packet + HDLC)).round(), "{load:?} {class}");
             assert!(kind.contains(&format!("({words} % of {basis})")), "{kind}");
@@ -133,8 +134,8 @@ fn a_call_without_an_ef_class_waits_in_class_default() {
     assert!(found.assumed[0].contains("`voice`, a call of 80 kb/s, which waits in class-default"));
     let entry = found.scenario["traffic"].as_array().unwrap().last().unwrap().clone();
     assert_eq!((&entry["dscp"], &entry["destination-port"]), (&"ef".into(), &16384.into()));
-    // No call is added if a class matches EF. No call is added if the policy does not show telephony, because
-    // it has only one class or its classes match access lists.
+    // No call is added if a class matches EF. No call is added either if nothing in the policy indicates
+    // telephony: it has only one class, or its classes match access lists.
     let has_call = |text: &str| offered(LoadLevel::Busy, text).iter().any(|(name, ..)| name == "voice");
     assert!(!has_call(BRANCH));
     assert!(!has_call(&without_voice));

@@ -38,7 +38,7 @@ fn whole(text: &str, port: &str) -> Result<Inferred, Failure> {
     infer(&Devices::new(FRONT_ENDS), &request, None)
 }
 
-/// Returns the output policy of the port in the scenario as it runs.
+/// Returns the output policy of the port in the resolved scenario.
 fn policy(inferred: &Inferred) -> PolicyConfig {
     let document = Document::from_json(inferred.scenario.clone());
     let loaded = loader().load_document(&document, std::path::Path::new(".")).unwrap();
@@ -63,8 +63,8 @@ fn sub_interfaces_share_the_rate_of_their_port_with_all_their_classes() {
     assert_eq!((found.wire, &found.not_looked_at), (10_000_000, &Vec::new()));
     let offered: Vec<(&str, f64)> =
         found.offered.iter().map(|offer| (offer.class.as_str(), offer.load.round())).collect();
-    // A third of the port is 3333 kb/s, which is below the 6000 kb/s of the shaper. Voice has 1200 kb/s of
-    // it. The port counts 18 bytes in addition to IP.
+    // A third of the port is 3333 kb/s, which is below the 6000 kb/s of the shaper. Voice has 1200 kb/s,
+    // which is 20 % of the shaper's rate. For each packet, the port counts 18 bytes in addition to IP.
     let ip_part = |packet: f64| packet / (packet + 18.0);
     let voice = (0.9 * 1_200_000.0 * ip_part(200.0)).round();
     let rest = (0.9 * (10_000_000.0 / 3.0 - 1_200_000.0) * ip_part(1500.0)).round();

@@ -6,14 +6,14 @@ use perhop_inference::{Request, infer};
 use perhop_network::Devices;
 use serde_json::{Map, json};
 
-/// Returns a request for a configuration.
+/// Returns a request with the configuration `text` and no other options.
 pub(crate) fn request(text: &str) -> Request {
     let configuration = Map::from_iter([("text".to_owned(), json!(text))]);
     Request { text: text.to_owned(), configuration, base: ".".to_owned(), ..Request::default() }
 }
 
-/// Returns a router whose output policy has `classes` classes for groups. An input policy at the last of
-/// `entrances` interfaces sets the last group.
+/// Returns a router whose output policy has `classes` classes, each for one QoS group. An input policy at the
+/// last of `entrances` interfaces sets the last group.
 fn router(classes: usize, entrances: usize) -> String {
     let each =
         |count: usize, lines: &dyn Fn(usize) -> String| (1..=count).map(lines).collect::<Vec<_>>().concat();
