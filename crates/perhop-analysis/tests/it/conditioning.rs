@@ -1,5 +1,4 @@
-//! Packets followed backwards through conditioners, compared with the data plane, which processes them
-//! forwards.
+//! Tests that sets of packets, which are computed backwards through conditioners, agree with the data plane.
 
 use perhop_analysis::{PacketSpace, Set, arriving, before, classes_of, conditioned, departing, queue_of};
 use perhop_qos::conditioner::{ConditionerConfig, TrafficConditioner};

@@ -1,4 +1,4 @@
-//! Sets of packets compared with the classifier of the data plane, which checks one packet at a time.
+//! Compares sets of packets with the classifier of the data plane, which checks one packet at a time.
 
 use std::net::IpAddr;
 
@@ -219,7 +219,7 @@ fn a_witness_has_preferred_values_if_its_set_allows() {
     }
 }
 
-/// Fifty classes with 2,000 entries of access lists need far less than a million nodes.
+/// Fifty classes with 2,000 access-list entries stay below the limit of nodes.
 #[test]
 fn two_thousand_entries_of_fifty_classes_fit() {
     let mut state = 3u32;

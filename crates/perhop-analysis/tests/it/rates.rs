@@ -1,5 +1,5 @@
-//! Rates of classes compared with the data plane: random trees of schedulers on a wire, with every class
-//! saturated.
+//! Compares the rates of classes with the data plane, in random trees of schedulers on a wire, with every
+//! class saturated.
 
 use std::collections::BTreeMap;
 
@@ -19,8 +19,8 @@ const LENGTH: u32 = 250;
 const WARM_UP_S: u64 = 2;
 const COUNTED_S: u64 = 4;
 
-/// Returns the rate of each queue of `policy`, bits per second, while each is offered more than the wire
-/// carries.
+/// Returns the rate of each queue of `policy`, bits per second, while packets for each queue arrive at the
+/// rate of the wire.
 fn sent_when_saturated(policy: &PolicyConfig, leaves: usize) -> Result<Vec<f64>, String> {
     let wire = WireConfig {
         rate: Rate::from_bits_per_second(LINE),
@@ -108,7 +108,7 @@ impl Dice {
         }
     }
 
-    /// A scheduler with classes; `depth` levels may follow.
+    /// Returns a scheduler with classes, which may contain up to `depth` more levels.
     fn queueing(&mut self, depth: u64, above: Option<&'static str>) -> Value {
         const ALL: [&str; 11] = [
             "fifo",
@@ -173,7 +173,7 @@ fn has(queueing: &QueueingConfig, schedulers: &[&str]) -> bool {
     schedulers.iter().any(|one| text.contains(&format!("\"scheduler\":\"{one}\"")))
 }
 
-/// A tree in one line, without the common properties of its classes.
+/// Returns a tree in one line, without the properties that all classes have.
 fn in_short(queueing: &Value) -> String {
     let classes = queueing["classes"].as_array().unwrap().iter().map(|class| {
         let mut words = vec![class["share"].to_string()];
@@ -273,8 +273,8 @@ fn difference(rates: &ClassRates, sent: f64, precision: Precision) -> Option<&'s
     (precision == Precision::Exact && (sent - busy).abs() > 0.03 * busy + PACKETS).then_some("while busy")
 }
 
-/// A tree of HTB. The rate of an inner class can be smaller or larger than the sum of the rates of the
-/// classes inside it.
+/// Returns a tree of HTB. The rate of an inner class can be smaller or larger than the sum of the rates of
+/// the classes inside it.
 fn htb_tree(dice: &mut Dice, depth: u64, outermost: bool) -> Value {
     let class = |index: u64, dice: &mut Dice| {
         let is_around = depth > 0 && (outermost || dice.chance(40));
@@ -343,7 +343,8 @@ fn htb_divides_excessive_rates_inside_a_class() {
     compare_trees("htb", |dice| htb_tree(dice, 3, true));
 }
 
-/// A tree of guarantee-excess. Nodes have guarantees and ceilings or not, and queues have any priorities.
+/// Returns a tree of guarantee-excess. Each class has a random weight, and may have a guaranteed rate and a
+/// maximum. Each queue has random priorities.
 fn guarantee_excess_tree(dice: &mut Dice, depth: u64) -> Value {
     let class = |index: u64, dice: &mut Dice| {
         let is_around = depth > 0 && dice.chance(60);

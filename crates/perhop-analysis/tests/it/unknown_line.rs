@@ -15,7 +15,7 @@ fn served(policy: Value) -> Vec<Option<f64>> {
     inner.classes.iter().map(|class| class.service.map(|rate| rate / 1000.0)).collect()
 }
 
-/// Two classes may borrow up to 100 kb/s, and each has 60 kb/s while the other is busy.
+/// Two classes may borrow up to 100 kb/s. While both are busy, they have 60 and 40 kb/s.
 #[test]
 fn the_ceiling_of_a_class_of_htb_is_not_its_rate() {
     let class = |name: &str, rate: &str| json!({"name": name, "share": {"rate": rate, "ceil": "100kb/s"}});
