@@ -54,7 +54,7 @@ impl Pattern {
         match (draws.uniform() * 4.0) as usize {
             0 => changed.starts = other.starts,
             1 => {
-                // A small change of the start time changes which class sends first.
+                // A small change of the start time may change which class sends first.
                 let step = Time::from_seconds_f64(draws.uniform() * 2e-4);
                 let later = draws.uniform() < 0.5;
                 changed.starts =
@@ -88,7 +88,7 @@ impl Pattern {
     }
 }
 
-/// A port and its arrivals.
+/// A port and the contracts of its classes.
 #[derive(Clone, Copy)]
 struct Node<'a> {
     policy: &'a PolicyConfig,
@@ -247,7 +247,7 @@ fn voice_above(inner: &str, properties: &[Value; 3]) -> Value {
     ]})
 }
 
-/// Returns all combinations of schedulers and shapers.
+/// Returns policies with different schedulers, shapers, caps and maxima.
 fn combinations() -> Vec<Value> {
     let plain = || [json!({}), json!({}), json!({})];
     let minima = || shares("minimum", [json!("1600kb/s"), json!("2600kb/s"), json!("3500kb/s")]);

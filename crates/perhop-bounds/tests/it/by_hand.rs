@@ -199,8 +199,8 @@ fn a_shaper_next_to_other_classes() {
         let queueing = classes("scfq", &[shaped(burst), json!({})]);
         bounds(queueing, vec![stream(1000, Some((2000.0, 0.01))), stream(1500, None)])
     };
-    // Each of the two packets may use half of the wire. It waits for one packet of the other class and for
-    // the packet on the wire: 2000 + 1500 + 1500. The shaper passes an eighth of a byte per microsecond, so
+    // Each of the two packets takes 2000 µs at half of the wire, after one packet of the other class and the
+    // packet on the wire: 2000 + 1500 + 1500 µs. The shaper passes an eighth of a byte per microsecond, so
     // each byte waits 8 µs for its tokens.
     assert_delay(&bounds_at("1500B")[0], 2.0 * 5000.0 + 2.0 * 8000.0);
     // A burst of 2375 bytes has room for two packets and for the tokens of 3 ms. The delay then includes the
@@ -265,8 +265,8 @@ fn link_sharing_has_no_bound_alone_or_nested() {
     }
 }
 
-/// Returns a port with two queues of guarantee-excess at these levels. They have guaranteed rates of 0.5 and
-/// 0.25 bytes per microsecond.
+/// Returns a port with two queues of guarantee-excess at these levels. The queues have guaranteed rates of
+/// 0.5 and 0.25 bytes per microsecond.
 fn guaranteed(levels: [u16; 2]) -> Value {
     let share = |rate: &str, burst: &str, level: u16| json!({"share": {"rate": rate, "burst": burst, "level": level}});
     let shares = [share("4Mb/s", "4000B", levels[0]), share("2Mb/s", "2000B", levels[1])];
@@ -276,8 +276,8 @@ fn guaranteed(levels: [u16; 2]) -> Value {
 #[test]
 fn a_guaranteed_rate_waits_for_the_guarantees_of_its_level() {
     let streams = || vec![stream(100, Some((300.0, 0.1))), stream(200, None)];
-    // After the other queue, a service of 0.75 bytes per microsecond remains after (200 + 2000) / 0.75 =
-    // 2933.3 µs: 200 bytes are on the wire, and 2000 bytes are the burst of the other queue. For the
+    // The other queue leaves a service of 0.75 bytes per microsecond, which starts after (200 + 2000) / 0.75
+    // = 2933.3 µs: 200 bytes are on the wire, and 2000 bytes are the burst of the other queue. For the
     // guaranteed queue, this is a service of 0.5 bytes per microsecond after 2933.3 + 100 / 0.75 = 3066.7 µs.
     // Its 300 bytes take 600 µs more.
     let bounds_of_one_level = bounds(guaranteed([0, 0]), streams());
@@ -296,7 +296,7 @@ fn a_queue_without_a_guarantee_has_the_rest() {
     queueing["classes"][1]["share"] = json!({});
     let found =
         bounds(queueing.clone(), vec![stream(100, Some((300.0, 0.1))), stream(200, Some((400.0, 0.05)))]);
-    // After the other queue, a service of 0.9 bytes per microsecond remains after (200 + 300) / 0.9 µs.
+    // The other queue leaves a service of 0.9 bytes per microsecond, which starts after (200 + 300) / 0.9 µs.
     assert_delay(&found[1], (500.0 + 400.0) / 0.9);
     assert_eq!(found[1].rules, [Rule::Rest]);
     // The other queue now has no contract, so it may use the whole line, and the delay has no bound.
@@ -312,16 +312,16 @@ fn a_maximum_limits_the_queue_that_is_always_within_its_guarantee() {
     let low = share(json!({"rate": "4Mb/s", "burst": "4000B", "level": 1}));
     let queueing = classes("guarantee-excess", &[strict, low]);
     let found = bounds(queueing, vec![stream(100, None), stream(200, Some((400.0, 0.1)))]);
-    // The queue with the maximum sends at most 1000 + 0.25 t bytes. A service of 0.75 bytes per microsecond
-    // remains after (200 + 1000) / 0.75 µs, and 400 bytes take 400 / 0.75 µs.
+    // The queue with the maximum sends at most 1000 + 0.25 t bytes. It leaves a service of 0.75 bytes per
+    // microsecond, which starts after (200 + 1000) / 0.75 µs. The 400 bytes take 400 / 0.75 µs.
     assert_delay(&found[1], 1600.0 + 533.333_333);
     assert_eq!(found[1].rules, [Rule::Rest]);
     // The rate of the queue with the maximum is this maximum, 0.25 MB/s.
     assert!((found[0].rate - 0.25e6).abs() < 1.0);
 }
 
-/// The other queue has a guaranteed rate of 0.75 bytes per microsecond. Of the guaranteed 0.5 of this queue,
-/// only 0.25 remain.
+/// The guaranteed rate of the other queue is 0.75 bytes per microsecond. It leaves only 0.25 of the 0.5 that
+/// this queue is guaranteed.
 #[test]
 fn a_guarantee_that_the_others_do_not_leave_is_the_rate_that_they_leave() {
     let share = |rate: &str, burst: &str| json!({"share": {"rate": rate, "burst": burst}});

@@ -1,4 +1,4 @@
-//! No delay and no queue exceeds its bound in random networks whose traffic conforms to its contract.
+//! Tests that no measured delay and no measured queue in random networks exceeds its bound.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ impl Dice {
     pub(crate) fn from_seed(seed: u64) -> Dice {
         Dice(Streams::new(seed, 0).child("scenario").stream())
     }
-    /// A whole number from `least` to `most`.
+    /// Returns a whole number from `least` to `most`.
     pub(crate) fn number(&mut self, least: u64, most: u64) -> u64 {
         least + (self.0.uniform() * (most - least + 1) as f64) as u64
     }
@@ -116,7 +116,7 @@ fn queueing(dice: &mut Dice, count: usize) -> Value {
     config
 }
 
-/// Returns a source that conforms to a profile.
+/// Returns a random source with a mean rate of `kilobits` or twice `kilobits`.
 fn source(dice: &mut Dice, kilobits: u64) -> Value {
     let packet = json!({"ip": format!("{}B", dice.one_of(&[60, 200, 576, 1000, 1500]))});
     match dice.number(0, 3) {
@@ -130,8 +130,8 @@ fn source(dice: &mut Dice, kilobits: u64) -> Value {
     }
 }
 
-/// Returns a scenario with one bottleneck or two in series. It has hosts, the routers r1, r2 and r3, and a
-/// policy at each bottleneck.
+/// Returns a scenario with hosts, the routers r1, r2 and r3, and two bottlenecks in series. Each bottleneck
+/// has a policy.
 fn scenario(seed: u64) -> Value {
     let mut dice = Dice::from_seed(seed);
     let count = dice.number(2, 4) as usize;
@@ -152,7 +152,7 @@ fn scenario(seed: u64) -> Value {
         json!({"between": ["r3", "sink"], "rate": "1Gb/s"}),
     ];
     let (mut traffic, mut policers) = (Vec::new(), Vec::new());
-    // The load is at most nine tenths of the lowest rate on the path, including framing.
+    // The policers limit the load to at most 70 % of the rate of the bottlenecks, counted in IP bytes.
     let load = dice.number(30, 70) * RATE / 1000 / 100;
     for (index, codepoint) in CODEPOINTS.iter().enumerate().take(count) {
         let host = format!("h{index}");
@@ -172,7 +172,7 @@ fn scenario(seed: u64) -> Value {
             }));
         }
     }
-    // This TCP source has no profile, and no policer limits it.
+    // No policer limits this TCP source, so its arrivals are unbounded.
     if dice.chance(25) {
         hosts["tcp"] = json!({});
         links.push(json!({"between": ["tcp", "r1"], "rate": "100Mb/s"}));

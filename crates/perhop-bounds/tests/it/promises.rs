@@ -1,4 +1,4 @@
-//! The long-term rate that network calculus guarantees is not lower than the rate that
+//! Tests that the long-term rate that network calculus guarantees is not lower than the rate that
 //! `perhop_analysis::rates` guarantees.
 
 use std::collections::BTreeMap;
