@@ -1,5 +1,5 @@
-//! `perhop_diff`: a changed line always has a finding, unless the line is irrelevant and the models are
-//! equal.
+//! Tests that `perhop_diff` has a finding for each changed line, unless the line is irrelevant and the models
+//! are equal.
 
 use perhop_device::{Detail, ParseOptions};
 use perhop_diff::{Difference, LineEffect, Question, compare};
@@ -125,7 +125,7 @@ fn edits() -> impl Strategy<Value = Edit> {
     ]
 }
 
-/// `text` with one line changed.
+/// Returns `text` with one line changed.
 fn edited(text: &str, pool: &[&str], line: usize, edit: Edit) -> String {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     let at = line % lines.len();
@@ -154,7 +154,7 @@ fn with_word(line: &str, number: usize, replaced: impl Fn(&str) -> Option<String
     format!("{}{}", &line[..indent], words.join(" "))
 }
 
-/// The policies of a text, without the numbers of lines.
+/// Returns the policies of a text, without the numbers of lines.
 fn model(text: &str) -> Value {
     let device = FRONT_ENDS.parse(text, &ParseOptions::default()).unwrap();
     let mut report = json!(device.report(Detail::Policies));
@@ -177,7 +177,7 @@ fn without_lines(value: &mut Value) {
     }
 }
 
-/// Returns the lines of `text` that `other` does not contain, as words with their states.
+/// Returns the trimmed lines of `text` that `other` does not contain, with their states.
 fn lines_alone(text: &str, other: &str) -> Vec<(String, LineState)> {
     let device = FRONT_ENDS.parse(text, &ParseOptions::default()).unwrap();
     let mut others: Vec<&str> = other.lines().map(str::trim).collect();

@@ -1,5 +1,5 @@
-//! Tests that a policy that is converted to another language and back is unchanged, or that a list names the
-//! differences.
+//! Tests of the conversion of a policy to another language and back. The policy is unchanged, or a list names
+//! the differences.
 
 use perhop_device::intent::Direction;
 use perhop_device::{
