@@ -336,8 +336,8 @@ fn calls_through_a_class_are_rated() {
     ok(&mut session, json!({"ask": "finish"}));
     let (answer, _) = ask(&mut session, question);
     let call = &answer["ok"][0];
-    // The sum of the propagation delay of 20 ms, the transmission of 200 bytes at 10 Mb/s, the buffer, and
-    // 161 samples of coding.
+    // The delay is the sum of the propagation delay of 20 ms, the transmission of 200 bytes at 10 Mb/s, the
+    // buffer, and 161 samples of coding.
     let delay = 0.020 + 0.000_16 + 0.040 + 0.020_125;
     assert!((call["mouth_to_ear_s"].as_f64().unwrap() - delay).abs() < 1e-4, "{call}");
     assert_eq!((&call["late_percent"], &call["category"]), (&json!(0.0), &json!("best")));
