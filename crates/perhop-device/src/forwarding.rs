@@ -327,7 +327,7 @@ pub enum ClassifiedHeader {
 /// The encryption of packets that leave via a port.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Encryption {
-    /// Its line.
+    /// The line that applies the encryption to the port.
     pub line: usize,
     /// The configured name of the rules that select packets for encryption.
     pub name: String,

@@ -7,7 +7,7 @@ use serde::Serialize;
 pub struct LinkSetting {
     /// The setting.
     pub kind: LinkSettingKind,
-    /// Its value, as text.
+    /// The value of the setting, as text.
     pub value: String,
     /// The line that sets it, otherwise the first line of the block that would contain it.
     pub line: usize,
