@@ -65,7 +65,7 @@ impl Run {
     fn progress(&self) -> (f64, f64, u64) {
         (self.progress.fraction(), self.progress.simulated_seconds(), self.progress.packet_hops())
     }
-    /// Returns the number of parts in which a network ran last, and the reason if the network could not be
+    /// Returns the number of parts of the network that ran last, and the reason if this network could not be
     /// divided. `None` if no division was tried, or if no division was faster.
     fn division(&self) -> Option<(usize, Option<String>)> {
         self.progress.division().map(|division| match division {

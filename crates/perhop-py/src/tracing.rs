@@ -24,8 +24,9 @@ struct RequestedNode {
     arrives: Option<String>,
     input: Option<PolicyConfig>,
     output: Option<PolicyConfig>,
-    /// Whether packets leave with a VLAN tag (`tag`) and with MPLS labels (`labels`).
+    /// Whether packets leave with a VLAN tag.
     tag: bool,
+    /// Whether packets leave with MPLS labels.
     labels: bool,
 }
 
