@@ -29,7 +29,8 @@ const UNEXPLAINED: f64 = 0.01;
 /// The minimum difference of the dropped fractions of output and run that the answer reports. It is below the
 /// 2 percentage points within which a run must reproduce drops.
 const DIFFERENT: f64 = 0.015;
-/// The maximum number of packets of a rehearsal. The rehearsal of a longer run covers only a part of it.
+/// The maximum number of packets of a rehearsal. If a run has more packets, its rehearsal covers only a
+/// shorter time.
 const MOST_PACKETS: f64 = 100_000.0;
 /// The number of rounds of the search. The bursts of one class change the drops of other classes, which are
 /// then solved again.
@@ -100,8 +101,9 @@ pub(crate) fn with_bursts(
 struct Solver {
     classes: Vec<Class>,
     rehearsal: Rehearsal,
-    /// The start of the measured time, and in `seconds` the length of this time, seconds.
+    /// The start of the measured time, seconds.
     warmup: f64,
+    /// The length of the measured time, seconds.
     seconds: f64,
     /// The rate of the entrance, bits per second.
     entrance: f64,

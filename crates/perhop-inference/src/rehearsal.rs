@@ -19,8 +19,9 @@ pub(crate) struct Stream {
     pub(crate) packet: Packet,
     /// The time of the first packet.
     pub(crate) start: Time,
-    /// The packets of a burst, and the time between two of them.
+    /// The number of packets of a burst.
     pub(crate) packets: u64,
+    /// The time between two packets of a burst.
     pub(crate) gap: Time,
     /// The time between the first packets of two bursts.
     pub(crate) period: Time,

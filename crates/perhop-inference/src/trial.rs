@@ -54,8 +54,9 @@ pub(crate) enum Place {
 struct Way {
     input: TrafficConditioner,
     output: TrafficConditioner,
-    /// The marks that the link to the router carries, and the router's interface on the link.
+    /// The marks that the link to the router carries.
     arrival: Encapsulation,
+    /// The router's interface on this link.
     ingress: Ingress,
     /// The origin of the CoS of a tag.
     cos: CosOrigin,
