@@ -122,7 +122,7 @@ mod tests {
 
     use super::*;
 
-    /// An entry with prefixes of destination and source, and possibly a range of destination ports.
+    /// Generates an entry with prefixes of destination and source, and possibly a range of destination ports.
     fn entry() -> impl Strategy<Value = (u32, u32, u32, u32, Option<u16>)> {
         (0_u32..4, 0_u32..3, 0_u32..4, 0_u32..3, prop::option::of(0_u16..4))
     }

@@ -20,7 +20,7 @@ pub struct Witness {
     pub input: Option<String>,
 }
 
-/// An IPv4 address as the first 32 bits of its field.
+/// Returns an IPv4 address as the first 32 bits of its field.
 const fn ipv4(address: u32) -> u128 {
     (address as u128) << 96
 }

@@ -82,8 +82,8 @@ fn limited(inner: &[Node], most: f64) -> Demands {
     demands
 }
 
-/// Moves the part of the demands that exceeds the guarantee of a class to the first priority of the excess.
-/// The demand of level 0 is not moved.
+/// Moves the demand above the guarantee of a class to the first priority of the excess. The demand of level 0
+/// is not moved.
 fn demoted(demands: Demands, guarantee: Option<f64>) -> Demands {
     let mut left = guarantee.unwrap_or(f64::INFINITY);
     let mut demands = demands;

@@ -55,7 +55,7 @@ struct Classes<'a> {
 /// The rates of the classes of one level, by the index of the class.
 struct Allotted {
     wants: Vec<Want>,
-    /// The rate up to which priority applies, in bits per second.
+    /// The rates up to which priority applies, bits per second.
     caps: Vec<f64>,
     got: Vec<Got>,
 }
@@ -105,7 +105,7 @@ impl Walk<'_> {
             let while_busy = busy.as_ref().map(|all| part(&all.got));
             let service = match &served {
                 Some(served) => Some(part(served)),
-                // Other classes may use the part between the rate and the ceiling of a class of HTB.
+                // Other classes may use the difference between the rate and the ceiling of a class of HTB.
                 None if queueing.scheduler == SchedulerConfig::Htb => {
                     least(written(queueing.scheduler, class, None), own.held)
                 }
