@@ -126,8 +126,8 @@ impl<'a> Walk<'a, '_> {
             };
             let inside = Above { counted, ..above.clone() };
             // The rate that remains after the other queues may be lower than the guaranteed rate. A token
-            // bucket with a lower rate admits a part of the same packets. The queue therefore has at least
-            // the guarantee of the remaining rate.
+            // bucket with a lower rate admits a subset of the packets. The queue therefore has at least the
+            // guarantee of the remaining rate.
             let per_counted = above.measure.per(counted, lengths);
             let left = left.lines().iter().map(|line| (line.rate / per_counted * 8.0).floor() as u64);
             let rates = left.map(|left| left.min(rate.rate.as_bits_per_second())).filter(|bits| *bits > 0);
