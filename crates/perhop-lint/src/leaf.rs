@@ -9,7 +9,7 @@ use crate::finding::{Place, Subject};
 pub(crate) struct Leaf<'a> {
     pub(crate) subject: &'a Subject<'a>,
     pub(crate) class: &'a ClassConfig,
-    /// Name of the queue in results.
+    /// The name of the queue in results.
     pub(crate) path: &'a str,
     pub(crate) place: Place,
     /// The rate of the class regardless of the load of other classes, bits per second.
