@@ -32,9 +32,9 @@ pub(crate) struct Runner {
     scenario: Scenario,
     seed: u64,
     every: Time,
-    /// Number of intervals that the page has received.
+    /// The number of intervals that the page has received.
     seen: usize,
-    /// Number of samples that the page has received, by probe.
+    /// The number of samples that the page has received, by probe.
     seen_samples: Vec<usize>,
     run: Option<Stepwise>,
     results: Option<Results>,
