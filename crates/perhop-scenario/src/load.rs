@@ -26,7 +26,7 @@ pub struct Loaded {
     pub resolved: Scenario,
     /// The base directory of relative paths in the scenario.
     pub base: PathBuf,
-    /// Warnings.
+    /// The warnings and notes about the scenario.
     pub warnings: Vec<Diagnostic>,
 }
 
@@ -51,7 +51,7 @@ pub struct PolicySet {
     pub policies: BTreeMap<String, PolicyConfig>,
 }
 
-/// Content of a checked file.
+/// The content of a checked file.
 #[derive(Clone, Debug)]
 pub enum Checked {
     /// A scenario.

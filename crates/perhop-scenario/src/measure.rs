@@ -1,4 +1,4 @@
-//! Measurements.
+//! The measurements of a run.
 
 use perhop_qos::units::Time;
 use schemars::JsonSchema;

@@ -29,16 +29,16 @@ type Hop = (LinkId, NodeId);
 /// The directions of links from each node, with their costs.
 #[derive(Debug)]
 pub struct Routes {
-    /// By node: the links that leave it, with their far ends.
+    /// The links that leave each node, with their far ends.
     leaving: Vec<Vec<Hop>>,
-    /// By node: the first link from each neighbor, with its near end and its cost.
+    /// The first link to each node from each of its neighbors, with the neighbor and the cost of the link.
     arriving: Vec<Vec<(LinkId, NodeId, u32)>>,
     /// The first link from one node to another.
     direct: BTreeMap<(NodeId, NodeId), LinkId>,
     forwards: Vec<bool>,
-    /// By node and destination: the hop that the scenario sets.
+    /// The hops that the scenario sets, by node and destination.
     set: BTreeMap<(NodeId, NodeId), Hop>,
-    /// By destination of the queries so far: the first link from every node towards this destination.
+    /// The first link from every node towards a destination, for the destinations of the queries so far.
     trees: BTreeMap<NodeId, Vec<Option<Hop>>>,
     /// Number of links that searches have visited, a measure of their work.
     looks: u64,

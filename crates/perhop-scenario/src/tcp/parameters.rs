@@ -88,7 +88,7 @@ pub struct Parameters {
     pub timer_restart: TimerRestart,
     /// Whether an idle sender restarts from the initial window (RFC 5681 §4.1).
     pub idle_restart: bool,
-    /// Record of sent data.
+    /// The record that a sender keeps of sent data: byte counts, or every segment.
     pub accounting: Accounting,
     /// Reduction of the congestion window to the threshold after a loss or an ECN mark.
     pub window_reduction: WindowReduction,

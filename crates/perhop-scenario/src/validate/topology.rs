@@ -16,7 +16,7 @@ use crate::{LinkConfig, Scenario};
 pub(super) struct Network<'a> {
     scenario: &'a Scenario,
     neighbors: BTreeMap<&'a str, BTreeSet<&'a str>>,
-    /// By router: the number of its connected component.
+    /// The number of the connected component of each router.
     islands: BTreeMap<&'a str, usize>,
     is_whole: bool,
     /// Number of link ends that searches have visited, a measure of their work.

@@ -140,9 +140,9 @@ fn flows_apart(scenario: &Scenario, findings: &mut Findings) {
 /// The source ports in use between two hosts.
 #[derive(Default)]
 struct TakenPorts {
-    /// By first port: the last port and the owner of each range of ports. Ranges do not overlap.
+    /// The last port and the owner of each range of ports, by first port. Ranges do not overlap.
     owners: BTreeMap<u32, (u32, usize)>,
-    /// By first port: the last port of each contiguous range of taken ports.
+    /// The last port of each contiguous range of taken ports, by first port.
     ranges: BTreeMap<u32, u32>,
 }
 
