@@ -46,9 +46,9 @@ pub use rate_changes::{RateChange, RateChanges};
 /// The output of an interface: its classifier, its queues, its scheduler and its transmit ring.
 ///
 /// A driver calls [`enqueue`](Port::enqueue) for each arrival. Then it calls
-/// [`poll_transmit`](Port::poll_transmit) until the result is `None`. It polls again at the time
-/// [`poll_timeout`](Port::poll_timeout) or at the next arrival, whichever is first. The plain engine makes
-/// exactly these calls.
+/// [`poll_transmit`](Port::poll_transmit) until the result is `None`. It polls again at the time that
+/// [`poll_timeout`](Port::poll_timeout) returns or at the next arrival, whichever is first. The plain engine
+/// makes exactly these calls.
 ///
 /// Three shortcuts have the same departures, and tests compare them with these calls: [`send`](Port::send)
 /// (both calls in one), [`cut_through`](Port::cut_through) (an idle port in which no component makes a
@@ -262,7 +262,8 @@ impl Port {
         observer.cut_through(departure.starts, place, packet, departure);
     }
 
-    /// Sends a `packet` about which a buffer manager must decide or which must wait.
+    /// Sends `packet` without the cut-through path. The gate, the buffer manager and the queue can drop it,
+    /// and it can wait.
     #[inline]
     fn send_by_queue<O: Observer>(&mut self, now: Time, packet: &mut Packet, mut observer: O) -> Sent {
         self.ring.advance(now);
@@ -359,7 +360,7 @@ impl Port {
         }
     }
 
-    /// Returns the place where `packet` would wait, or `None` if no class matches.
+    /// Returns the queue and the drop precedence of `packet`, or `None` if no class matches.
     #[inline]
     fn place_of<O: Observer>(&mut self, now: Time, packet: &Packet, observer: &mut O) -> Option<Place> {
         let id = self.classifier.queue_of(packet);

@@ -61,7 +61,8 @@ impl Port {
         self.gates.get_mut(index)?.refuses(now, packet, &self.queues, is_congested)
     }
 
-    /// Calls a queue that may drop another packet to make room for `packet`.
+    /// Makes room for `packet` in a queue that may drop another packet instead. Returns how `packet` joins
+    /// the queue.
     #[inline(never)]
     fn make_room<O: Observer>(
         &mut self,

@@ -9,8 +9,8 @@ use crate::queue::{Queue, QueueId};
 use crate::{DropCause, Observer, Packet, Time, Verdict};
 
 impl Port {
-    /// Adds `packet`, which tin `id` already counts, to the queue of its flow. If the memory limit is then
-    /// exceeded, drops other packets.
+    /// Adds `packet`, which tin `id` already counts, to the queue of its flow. Drops packets while CAKE
+    /// exceeds its memory limit.
     #[inline(never)]
     pub(super) fn join_tin<O: Observer>(
         &mut self,

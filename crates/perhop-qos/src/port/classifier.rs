@@ -14,7 +14,8 @@ pub struct PortClassifier(Compiled);
 
 #[derive(Clone, Debug)]
 enum Compiled {
-    /// If all conditions read only the DS field: the queue of each codepoint, or [`NONE`].
+    /// The queue of each codepoint, or [`NONE`]. This variant requires that all conditions read only the DS
+    /// field.
     ByDscp(Arc<[QueueId; 64]>),
     /// The classes in order. The first class that matches decides. If it has inner classes, the first inner
     /// class that matches decides, and so on.
@@ -47,8 +48,8 @@ impl PortClassifier {
     /// `interfaces` are the names of the node's interfaces, listed in the order of their numbers.
     ///
     /// # Errors
-    /// A condition cannot be built, a name is used twice on one level, a class has both a buffer and inner
-    /// classes, no packet reaches a class, or there is no class.
+    /// A condition cannot be built, a name is used twice on one level, a class with inner classes has a key
+    /// that applies only to queues, no packet reaches a class, or there is no class.
     pub fn build(config: &QueueingConfig, interfaces: &[String]) -> Result<PortClassifier, ConfigError> {
         let classes = Builder { interfaces, queues: 0 }.classes(config)?;
         if let Ok(Some((_, cake))) = config.cake() {

@@ -14,7 +14,8 @@ pub(super) struct Fragmenter {
     pub(super) fragmentation: Fragmentation,
     framing: Framing,
     rate: Rate,
-    /// Whether the packets of each queue may be sent between fragments. Empty without interleaving.
+    /// For each queue, whether its packets may be sent between fragments. Empty if the headers do not
+    /// interleave packets.
     interleaved: Vec<bool>,
     /// The packet whose fragments are being sent.
     pub(super) in_progress: Option<InProgress>,
@@ -48,7 +49,7 @@ impl Fragmenter {
         self.in_progress.as_ref().map(|in_progress| &in_progress.packet)
     }
 
-    /// Whether packets of `queue` are sent between fragments, and not fragmented themselves.
+    /// Whether packets of `queue` are sent whole, also between the fragments of another packet.
     pub(super) fn interleaves(&self, queue: QueueId) -> bool {
         self.interleaved.get(queue.index()) == Some(&true)
     }

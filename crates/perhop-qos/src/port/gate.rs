@@ -1,4 +1,4 @@
-//! [`Gate`]: the checks before the buffer manager of a queue: the policer and the shared limits.
+//! [`Gate`]: the policer and the shared limits that check a packet before the buffer manager of its queue.
 
 use crate::policer::Policer;
 use crate::queue::Queue;

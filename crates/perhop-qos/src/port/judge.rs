@@ -4,7 +4,10 @@ use crate::observer::Place;
 use crate::packet::Ecn;
 use crate::{DropCause, Observer, Packet, Time, Verdict};
 
-/// Applies a buffer manager's verdict to `packet`, and reports it to the observer.
+/// Applies a buffer manager's verdict to `packet`, and reports a mark or a drop to the observer.
+///
+/// # Errors
+/// The cause of the drop, if the verdict is a drop.
 #[inline]
 pub(super) fn judge<O: Observer>(
     now: Time,

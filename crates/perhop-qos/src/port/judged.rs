@@ -35,8 +35,8 @@ impl Port {
         None
     }
 
-    /// Removes the head at `place`, which has `length` IP bytes. The caller has copied the packet. Returns
-    /// its stay.
+    /// Removes the head at `place`, which has `length` IP bytes. The caller has copied this packet. Returns
+    /// the stay of the packet in the queue.
     // The function does not return the packet. A tuple of a packet and a place would be stored in several
     // pieces, and the processor cannot forward several stores to one load. This would cost 8 ns.
     #[expect(clippy::inline_always, reason = "a call would take a tenth of the time")]

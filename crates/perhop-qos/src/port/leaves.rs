@@ -1,4 +1,4 @@
-//! [`Leaves`]: the parts of a port that exist for each queue.
+//! [`Leaves`]: the components that a port has for each queue.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::random::Streams;
 use crate::ring::RingConfig;
 use crate::{ConfigError, QueueSize};
 
-/// A tail drop that admits every packet. It is for queues whose limit is in CAKE or in fair queueing.
+/// A tail drop that admits every packet, for queues that CAKE or fair queueing limits.
 const UNLIMITED: TailDropConfig = TailDropConfig { limit: QueueSize::Packets(u64::MAX) };
 
 /// The leaf classes of a policy, depth first. Queues are numbered in this order.
@@ -31,8 +31,8 @@ pub(super) struct Leaves {
 }
 
 impl Leaves {
-    /// Adds the tins of CAKE, if the policy contains CAKE. `cake` has the class of CAKE and its
-    /// configuration.
+    /// Adds the tins of CAKE. `cake` is the class whose buffer manager is CAKE, with the configuration of
+    /// CAKE. `None` adds no tins.
     pub(super) fn add_cake(
         &mut self,
         cake: Option<(&ClassConfig, &CakeConfig)>,
@@ -59,7 +59,8 @@ impl Leaves {
         Ok(())
     }
 
-    /// Collects the leaves of the outermost `config` on `wire`. Their memory uses units of `pools`.
+    /// Adds the leaves of the outermost scheduler `config` on `wire`. `pools` provides the memory of the
+    /// port.
     pub(super) fn collect_all(
         &mut self,
         config: &QueueingConfig,
@@ -111,7 +112,7 @@ impl Leaves {
         }
         Ok(())
     }
-    /// Returns the part of the port's memory for the next queue, if this queue uses the memory.
+    /// Returns the memory of the next queue if `buffer` uses the memory of the port.
     fn part_of_memory(
         &self,
         buffer: &BufferConfig,
@@ -190,7 +191,7 @@ impl Leaves {
     }
 }
 
-/// Rejects the memory of an inner scheduler.
+/// Rejects the key `memory` in an inner scheduler.
 fn inner_memory(inner: &QueueingConfig) -> Result<(), ConfigError> {
     if inner.memory.is_none() {
         return Ok(());
@@ -199,7 +200,7 @@ fn inner_memory(inner: &QueueingConfig) -> Result<(), ConfigError> {
         .help("move `memory` to the outermost `queueing`"))
 }
 
-/// Returns the queues of flows, if the buffer manager has queues for flows.
+/// Returns the queues of the flows if `buffer` is FQ-CoDel or FQ-PIE.
 fn sparse_flows(
     buffer: &BufferConfig,
     wire: &WireConfig,

@@ -19,8 +19,8 @@ impl Port {
         self.memory_queues().next().map(|(_, queue)| queue.port())
     }
 
-    /// The pool that the port may share with other ports of its node. Such ports depend on each other: before
-    /// a packet arrives at one of them, all of them must have sent the packets that are due.
+    /// The pool that the port may share with other ports of its node. Ports with one pool depend on each
+    /// other: before a packet arrives at one of them, all of them must have sent the packets that are due.
     pub fn shared_pool(&self) -> Option<PoolKey> {
         self.memory().filter(|memory| memory.has_named_pool()).map(PortMemory::pool)
     }

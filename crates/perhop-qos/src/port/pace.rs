@@ -14,7 +14,7 @@ pub(super) struct Pace {
     /// The options that few wires have. `None` if this wire has none of them.
     rare: Option<Box<Rare>>,
     /// The transmission time of a packet of `last_length`. It is stored because most packets have the length
-    /// of the packet before them.
+    /// of the previous packet.
     last_time: Time,
     rate: Rate,
     /// The length of the last packet, IP bytes.
@@ -22,8 +22,8 @@ pub(super) struct Pace {
     /// The bytes that the headers add to each packet, if the number is constant.
     constant: u16,
     framing: Framing,
-    /// The picoseconds per wire byte. It is 0 if the number is not an integer, or if headers and framing do
-    /// not add a constant number of bytes.
+    /// The picoseconds per wire byte. It is 0 if the number is not an integer, if the rate changes, or if
+    /// headers and framing do not add a constant number of bytes.
     byte: u64,
     /// The bytes that headers and framing add together.
     added: u32,
@@ -41,7 +41,7 @@ struct Rare {
 }
 
 impl Pace {
-    /// The offset of the fields that all packets read.
+    /// The offset of `byte`, `added` and `least`, the fields that the cut-through path reads for each packet.
     pub(super) const CUT_THROUGH_OFFSET: usize = std::mem::offset_of!(Pace, byte);
 
     pub(super) fn new(wire: &WireConfig) -> Pace {

@@ -59,8 +59,8 @@ impl Port {
         observer.departure_precomputed(now, place, packet, departure);
         Some(departure)
     }
-    /// Returns the place of `packet` after it has allocated the queue. If the port already has queues, no
-    /// class matches the packet, which is dropped.
+    /// Allocates the queue of a port without a policy, and returns the place of `packet` in it. If the port
+    /// already has queues, no class matches `packet`, and the function drops it.
     #[cold]
     #[inline(never)]
     pub(super) fn place_without_queue<O: Observer>(

@@ -48,8 +48,8 @@ impl RateChanges {
         Ok(RateChanges { steps })
     }
 
-    /// The transmission time of `bytes` bytes whose first bit is sent at `starts`, including all changes of
-    /// the rate.
+    /// Returns the transmission time of `bytes` bytes whose first bit is sent at `starts`, with the rate
+    /// changes during the transmission.
     pub fn time(&self, starts: Time, bytes: u64) -> Time {
         let mut at = starts;
         let mut left = bit_picoseconds(bytes);
@@ -65,8 +65,9 @@ impl RateChanges {
         at - starts + lasts(self.steps[self.steps.len() - 1].rate, left)
     }
 
-    /// The time at which the first bit of `bytes` bytes was sent, if the last bit was sent at `ended`: the
-    /// inverse of [`time`](RateChanges::time). The error is at most a picosecond for each change in between.
+    /// Returns the time at which the first bit of `bytes` bytes was sent, if the last bit was sent at
+    /// `ended`. This is the inverse of [`time`](RateChanges::time), with an error of at most one picosecond
+    /// per rate change in between.
     pub fn began(&self, ended: Time, bytes: u64) -> Time {
         let mut at = ended;
         let mut left = bit_picoseconds(bytes);
