@@ -192,9 +192,9 @@ impl Cake {
         }
         Some(packet)
     }
-    /// Finds the acknowledgment of flow `index` of `tin` that the packet which has just joined, with the
-    /// header `latest`, makes redundant. The result is the slot of the packet before this
-    /// acknowledgment, or [`NO_SLOT`], and the slot of this acknowledgment.
+    /// Finds the queued acknowledgment of flow `index` of `tin` that the newest packet, with the header
+    /// `latest`, makes redundant. Returns the slot of the packet before this acknowledgment, or [`NO_SLOT`],
+    /// and the slot of this acknowledgment.
     ///
     /// Linux, `cake_ack_filter`.
     fn redundant_ack(&self, tin: usize, index: u16, latest: TcpHeader) -> Option<(u32, u32)> {
@@ -242,8 +242,8 @@ impl Cake {
         index
     }
 
-    /// If the memory limit is exceeded, drops the first packet of the queue with the most bytes, and returns
-    /// it with the number of its tin.
+    /// Drops the head of the queue with the most bytes if the memory limit is exceeded. Returns the number of
+    /// the tin and the packet.
     ///
     /// Linux, `cake_drop`.
     pub fn overflow(&mut self, now: Time) -> Option<(usize, Packet)> {

@@ -75,7 +75,8 @@ pub(super) struct Leaving {
     pub(super) waited: Time,
     /// Whether the packet is ECN-capable and is therefore marked instead of dropped.
     pub(super) is_capable: bool,
-    /// The number of flows with queued packets if bursts of several flows are tolerated, or 0.
+    /// The number of bulk flows in the tin with `ingress`, otherwise 0. The wait may be two packet times for
+    /// each of these flows.
     pub(super) bulk_flows: u32,
 }
 
@@ -123,7 +124,8 @@ impl Cobalt {
         if is_due {
             scheduled = self.signal_or_decay(settings, now, is_capable, &mut decision);
         }
-        // BLUE always drops packets. It reacts to overflows, which show that senders ignore marks.
+        // BLUE drops packets and never marks them. It reacts to overflows, which show that senders ignore
+        // marks.
         if self.probability > 0 && (random.bits() >> 32) < u64::from(self.probability) {
             decision.drops = decision.drops.or(Some(DropCause::EarlyRandom));
         }

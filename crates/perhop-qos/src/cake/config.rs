@@ -22,7 +22,7 @@ pub struct CakeConfig {
     pub bandwidth: Option<Rate>,
     /// The mapping of codepoints to tins.
     pub tins: CakeTins,
-    /// The units among which the bandwidth of a tin is shared fairly.
+    /// The flows or hosts that share the bandwidth of a tin fairly.
     pub isolation: CakeIsolation,
     /// The header fields that distinguish flows. Only if `isolation` uses flows.
     #[serde(skip_serializing_if = "FlowHash::is_default")]

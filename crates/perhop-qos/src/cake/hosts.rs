@@ -1,6 +1,7 @@
-//! [`Hosts`]: the number of flows with queued packets of each host, so that hosts share a tin fairly.
+//! [`Hosts`]: the number of bulk flows of each host, so that hosts share a tin fairly.
 
-/// The number of places in a set, in which a flow or a host is searched for. Linux, `CAKE_SET_WAYS`.
+/// The number of places in a set. A flow or a host can use each place of the set that its hash selects.
+/// Linux, `CAKE_SET_WAYS`.
 pub(super) const SET_WAYS: usize = 8;
 
 /// The sources or the destinations of the flows of a tin. The hash of a host selects a set of eight places.

@@ -1,4 +1,4 @@
-//! [`CakeIsolation`]: the units, flows or hosts, among which the bandwidth of a tin is shared fairly.
+//! [`CakeIsolation`]: the flows or hosts that share the bandwidth of a tin fairly.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use crate::packet::Address;
 use crate::queue::FlowHasher;
 use crate::random::mix;
 
-/// The units among which the bandwidth of a tin is shared fairly.
+/// The flows or hosts that share the bandwidth of a tin fairly.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CakeIsolation {
@@ -42,7 +42,7 @@ impl CakeIsolation {
         matches!(self, CakeIsolation::DualDsthost | CakeIsolation::TripleIsolate)
     }
 
-    /// The tag that selects the queue of `packet`. All packets of a unit have the same tag.
+    /// Returns the tag that selects the queue of `packet`. All packets of one flow or host have the same tag.
     #[inline]
     pub(super) fn tag(self, packet: &Packet, key: u64, hasher: &mut FlowHasher) -> u32 {
         match self {

@@ -1,4 +1,4 @@
-//! [`Tin`]: flows that share a part of the bandwidth by taking turns. Sparse flows are served first.
+//! [`Tin`]: the flows of some codepoints. They take turns, and sparse flows are served first.
 
 use super::cobalt::{Cobalt, CobaltSettings};
 use super::hosts::{Hosts, SET_WAYS};
@@ -15,7 +15,7 @@ pub(super) const NO_FLOW: u16 = u16::MAX;
 /// The index that means "no slot".
 pub(super) const NO_SLOT: u32 = u32::MAX;
 
-/// A tin: the flows of the packets with certain codepoints. The flows share a part of the bandwidth.
+/// A tin: the flows of some codepoints, which divide the tin's share of the bandwidth.
 #[derive(Clone, Debug)]
 pub(super) struct Tin {
     pub(super) flows: Box<[Flow]>,
@@ -255,7 +255,7 @@ impl Tin {
         self.append(index, Place::Old);
     }
 
-    /// Processes that flow `index`, the first flow of the list `place`, has no packets. The flow moves to the
+    /// Records that flow `index`, the first flow of the list `place`, has no packets. The flow moves to the
     /// decaying flows if its COBALT still has state. Otherwise it leaves all lists.
     pub(super) fn found_empty(&mut self, index: u16, place: Place, now: Time) {
         let flow = &mut self.flows[usize::from(index)];

@@ -25,7 +25,8 @@ pub enum CakeTins {
     Diffserv8,
 }
 
-/// The name of a tin in results, and the shift n of its share of the bandwidth and of turns, 2^-n.
+/// The name of a tin in results, and the shift n of its share 2^-n of the bandwidth and of the bytes per
+/// round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TinShare {
     pub(super) name: &'static str,
