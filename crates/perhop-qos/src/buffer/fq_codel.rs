@@ -36,11 +36,11 @@ pub struct FqCodelConfig {
     /// queue with the most bytes.
     pub limit: QueueSize,
     /// The largest number of packets that are dropped when the limit is exceeded, at least 1. All of them are
-    /// in the queue with the most bytes. Dropping also ends when half of these bytes are dropped.
+    /// in the queue with the most bytes. Dropping also ends when half of the bytes of this queue are dropped.
     pub drop_batch: u32,
     /// The treatment of ECN-capable packets that are to be dropped early.
     pub ecn: EcnMarking,
-    /// Marks every ECN-capable packet that has waited longer than a second threshold, regardless of `ecn`.
+    /// Marks ECN-capable packets that have waited longer than a second threshold, regardless of `ecn`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ce_threshold: Option<CeThresholdConfig>,
     /// The backlog, IP bytes, up to which a queue drops no packet. It should be the length of the longest

@@ -28,7 +28,7 @@ const JIFFY: Time = Time::from_milliseconds(1);
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct FqPieConfig {
     /// The implementation: `rfc` is PIE of RFC 8033 in the queues of RFC 8290, `linux` is `sch_fq_pie.c`. An
-    /// option that contradicts it is an error.
+    /// option that contradicts the implementation is an error.
     pub law: PieLaw,
     /// The target of a flow's queueing delay (tc's `target`).
     pub target: Time,
@@ -196,7 +196,7 @@ pub struct FqPie {
     limit: u32,
     ecn: EcnConfig,
     mark_up_to: f64,
-    /// `mark_up_to` in whole percents, for `law: linux`.
+    /// `mark_up_to` in whole percent, for `law: linux`.
     percent: u64,
     random: Stream,
 }

@@ -72,8 +72,8 @@ pub enum BufferConfig {
     Red(MredConfig),
     /// Weighted RED: several drop precedences and one average of the whole queue.
     Wred(MredConfig),
-    /// RED with in and out, coupled: the average of a drop precedence also counts the lower ones. `averages`
-    /// selects `coupled` (the default) or `coupled-sampled`.
+    /// RED with in and out, coupled: the average of a drop precedence also counts packets of lower drop
+    /// precedences. `averages` selects `coupled` (the default) or `coupled-sampled`.
     RioC(MredConfig),
     /// RED with in and out, decoupled: the average of a drop precedence counts its own packets only.
     RioDc(MredConfig),

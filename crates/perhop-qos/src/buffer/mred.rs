@@ -114,7 +114,8 @@ enum Outcome {
     Drawn,
     /// The packet is marked because of the length of the instantaneous queue.
     Marked,
-    /// The packet is selected, but it is dropped: the probability is above the limit for marks.
+    /// The packet is selected at random and dropped without a mark, because the probability is above the
+    /// limit for marks.
     DrawnUnmarked,
     Forced,
 }

@@ -78,7 +78,7 @@ impl Pie {
         bytes + packets * u64::from(self.header)
     }
 
-    /// Returns the verdict on a packet that an early drop has selected.
+    /// Returns the verdict on a packet that PIE has selected for an early drop: a mark or a drop.
     fn selected(&mut self, packet: &Packet) -> Verdict {
         let marks = self.marks_up_to.is_some_and(|up_to| match &self.control {
             // RFC 8033 §5.1: packets are marked while the drop probability is below `mark_ecnth`.

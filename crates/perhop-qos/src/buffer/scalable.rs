@@ -76,6 +76,8 @@ fn counted(depth: QueueDepth) -> (Counts, u64) {
 }
 
 impl ScalableConfig {
+    /// Returns the marking rule for the packet path.
+    ///
     /// # Errors
     /// A ramp has no width, or its width has another unit than its start.
     pub(super) fn build(&self) -> Result<Scalable, ConfigError> {

@@ -1,5 +1,5 @@
-//! Shared memory: several queues store their packets in one packet memory. Each queue has a reserved part of
-//! the memory and a limit on its use of the shared part.
+//! Shared memory: several queues store their packets in one packet memory. Each queue has reserved memory,
+//! and a limit on its use of the shared memory.
 //!
 //! Choudhury and Hahne 1998, "Dynamic queue length thresholds for shared-memory packet switches", compares
 //! such limits. [`MemoryPools`] has the units that ports share, and [`PortMemory`] the units of one port.
@@ -41,14 +41,14 @@ pub struct MemoryQueue {
     reserved: u64,
     limits: Limits,
     port: Arc<PortMemory>,
-    /// The profiles. They are in a box, because few queues have any.
+    /// The fill profiles. They are in a box, because few queues have any.
     profiles: Option<Box<Profiles>>,
 }
 
 /// Early drops that depend on the fill level.
 #[derive(Clone, Debug)]
 struct Profiles {
-    /// The number of units at which the queue is full.
+    /// The number of units at a fill level of 100 percent.
     full: u64,
     tables: FillTables,
 }

@@ -52,7 +52,7 @@ impl Default for TailDrop {
 }
 
 impl TailDrop {
-    /// Whether `packet` fits under `limit`.
+    /// Whether `queue` has room for `packet` under `limit`.
     #[inline]
     pub fn fits(limit: QueueSize, packet: &Packet, queue: &Occupancy) -> bool {
         match limit {

@@ -12,8 +12,8 @@ use crate::{Color, ConfigError, DropCause, Packet, QueueSize, Time, Verdict};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct WeightedTailDropConfig {
-    /// For each drop precedence, beginning with 0, the limit of the whole queue at which a packet is
-    /// admitted. Precedences above the last listed one have its limit.
+    /// For each drop precedence, beginning with 0, the limit of the whole queue that applies to arriving
+    /// packets of this precedence. Precedences above the last listed one have its limit.
     pub limits: Vec<QueueSize>,
 }
 

@@ -20,7 +20,7 @@ pub struct CodelConfig {
     pub limit: QueueSize,
     /// The treatment of ECN-capable packets.
     pub ecn: EcnMarking,
-    /// Marks every ECN-capable packet that has waited longer than a second threshold, regardless of `ecn`.
+    /// Marks ECN-capable packets that have waited longer than a second threshold, regardless of `ecn`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ce_threshold: Option<CeThresholdConfig>,
     /// The backlog, IP bytes, up to which the queue drops no packet. It should be the length of the longest
@@ -52,7 +52,7 @@ pub enum EcnMarking {
     Mark,
 }
 
-/// A second, lower threshold that only marks.
+/// A second threshold of the wait, usually below the target. It marks packets and never drops them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct CeThresholdConfig {

@@ -18,7 +18,7 @@ const NEVER: i64 = 0;
 /// RFC 8289 §5.5: a control loop that ended less than this number of intervals ago continues with its count.
 const RECENT_INTERVALS: i64 = 16;
 
-/// The settings of a control loop. Times are in the steps of the law: picoseconds or Linux' steps.
+/// The settings of a control loop. Times are in the steps of the law: picoseconds, or 1024 ns for Linux.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::buffer) struct Controller {
     law: CodelLaw,
@@ -31,7 +31,7 @@ pub(in crate::buffer) struct Controller {
     target: i64,
     interval: i64,
     ce_threshold: i64,
-    /// A wait that is shorter than this is below the target and below the threshold, regardless of rounding.
+    /// A shorter wait is below the target and below the CE threshold, regardless of rounding.
     unremarkable: Time,
 }
 
@@ -116,7 +116,7 @@ pub(in crate::buffer) struct Control {
     first_above: i64,
     /// The time of the next drop.
     drop_next: i64,
-    /// The number of drops since the loop last entered the dropping state.
+    /// The count of drops that sets the spacing of drops (`count`). A new sequence of drops restarts it.
     count: u32,
     /// The value of `count` when the loop last entered the dropping state.
     last_count: u32,
@@ -190,12 +190,12 @@ impl Control {
         self.first_above = NEVER;
         self.phase = if self.phase == Phase::DroppedFirst { Phase::Dropping } else { Phase::Watching };
     }
-    /// Counts a drop that another part of the queue made, as if this loop had made it.
+    /// Counts a drop that the limit of the queue caused, as if this control loop had caused it.
     pub(in crate::buffer) fn count_other_drop(&mut self) {
         self.count = self.count.wrapping_add(1);
     }
 
-    /// The part of [`decide`](Control::decide) for a wait of at least the target.
+    /// Continues [`decide`](Control::decide) for a wait of at least the target and a backlog above the floor.
     #[inline(never)]
     fn decide_above(&mut self, controller: &Controller, now: i64, wait: i64, ecn: Ecn) -> Verdict {
         let is_late = self.is_late(controller, now);

@@ -11,7 +11,7 @@ use crate::{ConfigError, QueueSize, Rate, Time};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct DualPi2Config {
-    /// The implementation. An option that contradicts it is an error.
+    /// The implementation. An option that contradicts the implementation is an error.
     pub law: DualPi2Law,
     /// Whether low-latency packets have a queue of their own.
     pub queues: CoupledQueues,
@@ -59,7 +59,7 @@ pub struct DualPi2Config {
     pub limit: Option<QueueSize>,
 }
 
-/// Whether all its fields have their defaults.
+/// Whether all fields of `config` have their defaults.
 fn is_default(config: &LowLatencyConfig) -> bool {
     *config == LowLatencyConfig::default()
 }
@@ -96,7 +96,7 @@ pub struct RampConfig {
     pub width: Time,
 }
 
-/// All options in the units of the law. Options that are not configured have the default of the law.
+/// All options of a policy. An option that the policy omits has the default of the law.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Settled {
     pub(super) target: Time,

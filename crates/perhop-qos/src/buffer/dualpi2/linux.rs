@@ -71,7 +71,7 @@ impl LinuxDualPi2 {
         };
     }
 
-    /// `must_drop` for a classic packet, ECN-capable or not.
+    /// Returns the verdict on a classic packet, ECN-capable or not (`must_drop`).
     pub(super) fn classic(&self, is_capable: bool, random: &mut Stream) -> Verdict {
         if !self.squared(random) {
             Verdict::Pass
@@ -81,14 +81,14 @@ impl LinuxDualPi2 {
             Verdict::Drop(DropCause::EarlyRandom)
         }
     }
-    /// `must_drop` for a packet of the low-latency queue.
+    /// Returns the verdict on a packet of the low-latency queue (`must_drop`), without the step.
     pub(super) fn low_latency(&self, random: &mut Stream) -> Verdict {
         if !self.is_overloaded() {
             return if roll(self.coupled() as u32, random) { Verdict::MarkCe } else { Verdict::Pass };
         }
         if self.squared(random) { Verdict::Drop(DropCause::EarlyRandom) } else { Verdict::MarkCe }
     }
-    /// `do_step_aqm`: whether the step marks a packet that has waited for `waited`.
+    /// Whether the step marks a packet that has waited for `waited` (`do_step_aqm`).
     pub(super) fn steps(&self, waited: Time) -> bool {
         nanoseconds(waited) > self.step
     }

@@ -53,7 +53,8 @@ impl RfcDualPi2 {
         self.base
     }
 
-    /// `dualpi2_update` for the waiting times of the heads of both queues, if any.
+    /// Updates the base probability (`dualpi2_update`). `classic` and `low_latency` are the waits of the
+    /// heads of the two queues, or `None` for an empty queue.
     pub(super) fn update(&mut self, classic: Option<Time>, low_latency: Option<Time>) {
         // The current delay is the wait of the head of the classic queue. If the classic queue is empty, it
         // is the wait of the other head.
@@ -92,7 +93,7 @@ impl RfcDualPi2 {
         if recurs(&mut self.marks, native.max(coupled)) { Verdict::MarkCe } else { Verdict::Pass }
     }
 
-    /// The probability `laqm` of a mark because of the packet's own wait.
+    /// Returns the probability of a mark that depends only on the packet's own wait (`laqm`).
     fn native(&self, waited: Time) -> f64 {
         match self.native {
             NativeMarking::Step(threshold) => f64::from(u8::from(waited > threshold)),
@@ -109,8 +110,8 @@ mod tests {
     use super::*;
     use crate::Rate;
 
-    /// The numbers of packets at a base probability, among a thousand of each kind: classic marked, classic
-    /// dropped, low-latency marked, low-latency dropped.
+    /// Counts the verdicts on a thousand classic and a thousand low-latency packets at a base probability:
+    /// classic marked, classic dropped, low-latency marked, low-latency dropped.
     fn counts(base: f64) -> [usize; 4] {
         let settled = DualPi2Config::default().settle(Rate::from_bits_per_second(10_000_000)).unwrap();
         let mut control = RfcDualPi2 { base, ..RfcDualPi2::new(&settled) };

@@ -126,8 +126,8 @@ impl Mred {
             _ => self.values(&self.cold.averages),
         }
     }
-    /// The averages of each precedence's own packets, if an additional test uses them (RI+O). Empty
-    /// otherwise.
+    /// Returns the averages of each precedence's own packets if an additional test uses them (RI+O),
+    /// otherwise an empty list.
     pub fn own_averages(&self) -> Vec<f64> {
         self.cold.own.as_ref().map_or_else(Vec::new, |own| self.values(&own.averages))
     }

@@ -25,11 +25,12 @@ pub struct MredConfig {
     /// The drop precedences as one of the usual models. Excludes `precedences`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelConfig>,
-    /// A complete implementation. An option that contradicts it is an error.
+    /// The implementation that determines all rules. An option that contradicts the implementation is an
+    /// error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub law: Option<Law>,
     /// The packets that an average counts. Default under `mred`: all packets of the queue, in a single
-    /// average. The names `red`, `wred`, `rio-c` and `rio-dc` determine it.
+    /// average. The names `red`, `wred`, `rio-c` and `rio-dc` determine the averages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub averages: Option<Averages>,
     /// The weight of a sample in an average. Default: `weight: 0.002`.

@@ -22,7 +22,7 @@ impl<const N: usize> Default for Counts<N> {
 }
 
 impl<const N: usize> Counts<N> {
-    /// The count of precedence `index`, below `N`.
+    /// Returns the state of precedence `index`, which must be below `N`.
     #[inline]
     pub(super) fn at(&mut self, index: usize) -> SinceDrop<'_> {
         SinceDrop { next: &mut self.next[index], due: &mut self.due[index] }
@@ -35,8 +35,8 @@ pub(super) struct SinceDrop<'c> {
     /// The number of the next packet: n + 1 after n kept packets. It is undefined while nothing is counted.
     /// It wraps to 0 after 2³² packets, which can happen only if the drop probability is below 2⁻³².
     pub(super) next: &'c mut u32,
-    /// The next drop or draw is due when (n + 1) · part reaches this value, which is 1 or more. It is 0 while
-    /// nothing is counted.
+    /// The next drop or draw is due when `next` times the numerator of the drop probability reaches this
+    /// value. The value is at least 1, or 0 while nothing is counted.
     pub(super) due: &'c mut u64,
 }
 
@@ -62,8 +62,8 @@ impl SinceDrop<'_> {
     pub(super) fn end(&mut self) {
         *self.due = 0;
     }
-    /// Counts a packet as kept, and returns true, if no drop and no draw is due at its probability of `part`
-    /// divided by the denominator.
+    /// Whether no drop and no draw is due for a packet whose drop probability has the numerator `part`. Such
+    /// a packet counts as kept.
     #[inline]
     pub(super) fn keeps(&mut self, part: u32) -> bool {
         let keeps = u64::from(*self.next) * u64::from(part) < *self.due;

@@ -106,7 +106,7 @@ pub(super) struct LevelCurves {
 /// A straight line that begins at 0, as a function of a numerator.
 #[derive(Clone, Copy, Debug)]
 struct Slope {
-    /// The left shift after which the largest numerator has its highest bit set in 64 bits.
+    /// The left shift that moves the highest bit of the largest numerator to bit 63.
     shift: u32,
     /// The rise of the line over 2⁶⁴ shifted numerators.
     rise: u64,
@@ -143,7 +143,7 @@ fn linux_whole(width: u64, at_max: f64) -> u64 {
 
 impl LevelCurves {
     /// Returns the curve of the `thresholds` of each precedence. A precedence without thresholds drops no
-    /// packets. An average must be `beyond` steps above a threshold to reach it.
+    /// packets. An average reaches a threshold at the lowest level of this threshold plus `beyond`.
     pub(super) fn new(
         thresholds: &[Option<ThresholdConfig>; Color::COUNT],
         above_max: AboveMaxConfig,

@@ -13,8 +13,8 @@ pub(super) struct HalfPower {
 impl HalfPower {
     /// The number of bits of the exponent after the binary point.
     const FRACTION_BITS: u32 = 57;
-    /// The number of the highest of these bits, which select one of [`HalfPower::ROOTS`]. The lower bits are
-    /// the argument of [`HalfPower::SERIES`].
+    /// The number of these bits, from the highest on, that select one of [`HalfPower::ROOTS`]. The lower bits
+    /// are the argument of [`HalfPower::SERIES`].
     const ROOT_BITS: u32 = 5;
     /// 2^(−1/32) in units of 2⁻⁶⁴, rounded down.
     const ROOT: u64 = 0xfa83_b2db_722a_033a;

@@ -1,5 +1,5 @@
-//! The parts of multi-level RED that only some laws have: the times of samples and idle periods, the test of
-//! the limit, and the state of packets that joined or were dropped. The tests are in `mred.rs`.
+//! The steps of multi-level RED that only some laws have: the times of samples and idle periods, the test of
+//! the limit, and the state of packets that joined or were dropped. The threshold tests are in `mred.rs`.
 
 use super::moving_average::QueueAverage;
 use super::rules::{IdleBegins, LimitTest, Overflow};
@@ -75,8 +75,8 @@ impl Mred {
             IdleBegins::PrecedenceGone => self.cold.averages[0].idle_since = QueueAverage::NOT_IDLE,
             IdleBegins::AllSent => {
                 self.cold.last_length = packet.length;
-                // `deque` clears `idle_` for each packet, and `in_idle_` for each packet of the precedence
-                // in.
+                // `deque` clears `idle_` for each packet, and `in_idle_` for each packet with the precedence
+                // *in* of RIO.
                 for average in &mut self.cold.averages[index..] {
                     average.idle_since = QueueAverage::NOT_IDLE;
                 }

@@ -174,7 +174,7 @@ impl MredConfig {
         })
     }
 
-    /// The rules of `include/net/red.h` of Linux and of the queueing disciplines that include it.
+    /// The rules of `include/net/red.h` of Linux and of the qdiscs that include this file.
     fn linux(&self, law: Law) -> Result<Rules, ConfigError> {
         let idle = match law {
             // `gred_dequeue` starts the idle clock when the last packet leaves, and `gred_enqueue` stops it.

@@ -13,8 +13,7 @@ use crate::units::{ByteSize, PICOSECONDS_PER_SECOND, Rate, Time};
 #[derive(Clone, Debug)]
 pub(super) struct Averaging {
     pub(super) smoothing: Smoothing,
-    /// Whether averages also take a sample at each departure after which other packets remain that they
-    /// count.
+    /// Whether averages also take a sample at each departure.
     pub(super) samples_departures: bool,
     pub(super) idle: IdleRule,
     /// The number of packets of mean size that the port can send in an idle picosecond. Each counts as a
@@ -71,8 +70,8 @@ impl Averaging {
         // ns-2: `m = int(ptc * (now - idletime))`.
         if self.idle.decay == IdleDecay::WholePackets { libm::floor(packets) } else { packets }
     }
-    /// Returns the time at which an average becomes idle. The last packet that it counts has `length` bytes
-    /// and leaves the queue at `now`.
+    /// Returns the time at which an average becomes idle. The last packet that the average counts has
+    /// `length` bytes and leaves the queue at `now`.
     pub(super) fn idle_from(&self, now: Time, length: u32) -> Time {
         if matches!(self.idle.begins, IdleBegins::LinkFree | IdleBegins::AllSent) {
             now + self.drain.transmission_time(self.framing.wire_bytes(length.into()))
@@ -147,8 +146,8 @@ impl QueueAverage {
         }
     }
 
-    /// Whether the law has declared the average not idle, even if the queue contains no packet that it
-    /// counts.
+    /// Whether the law has declared the average not idle, even if the queue contains no packet that the
+    /// average counts.
     pub(super) fn is_not_idle(&self) -> bool {
         self.idle_since == QueueAverage::NOT_IDLE
     }

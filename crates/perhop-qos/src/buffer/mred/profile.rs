@@ -71,7 +71,7 @@ pub(super) enum Unit {
     Bytes,
 }
 
-/// The index of a hot precedence. With an enum, no packet needs a bounds check.
+/// The index of a precedence in `Mred::hot`. With an enum, no packet needs a bounds check.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum HotIndex {
     First,
@@ -261,8 +261,8 @@ impl Profile {
         self.after_forced
     }
 
-    /// The factor by which the length of a packet, `length` IP bytes, multiplies the drop probability. `None`
-    /// if the probability does not depend on the length.
+    /// Returns the factor of the drop probability for a packet of `length` IP bytes, or `None` if the
+    /// probability does not depend on the length.
     #[inline]
     pub(super) fn scale(&self, length: u32) -> Option<f64> {
         self.packets_per_byte.map(|packets| packets * f64::from(length))

@@ -46,7 +46,7 @@ pub(super) enum IdleDecay {
     Never,
 }
 
-/// The treatment of an average's idle time.
+/// The start, the end and the effect of an average's idle time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct IdleRule {
     pub(super) begins: IdleBegins,
@@ -78,7 +78,7 @@ impl Sparing {
     }
 }
 
-/// The effect of a packet's length.
+/// The effect of a packet's length on early drops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lengths {
     Nothing,

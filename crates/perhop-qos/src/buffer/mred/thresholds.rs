@@ -1,5 +1,5 @@
-//! Thresholds: the averages at which packets of a drop precedence are dropped. A policy has a list of them or
-//! one of the parameter models of the AF literature.
+//! Thresholds: the averages at which packets of a drop precedence are dropped. A policy lists the thresholds,
+//! or has one of the models of the AF literature.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,8 +13,8 @@ use crate::{ConfigError, QueueSize};
 pub struct PrecedenceConfig {
     /// The average below which no packet is dropped.
     pub min: QueueSize,
-    /// The average above which every packet is dropped. With `above-max: gentle`, the drop probability rises
-    /// further above this average.
+    /// The average from which on every packet is dropped. With `above-max: gentle`, the drop probability
+    /// instead rises from `max-probability` at this average to 1 at twice this average.
     pub max: QueueSize,
     /// The drop probability at `max`, above 0 and at most 1.
     pub max_probability: f64,
@@ -30,8 +30,8 @@ pub struct PrecedenceConfig {
 pub struct ThresholdConfig {
     /// The average below which no packet is dropped.
     pub min: QueueSize,
-    /// The average above which every packet is dropped. With `above-max: gentle`, the drop probability rises
-    /// further above this average.
+    /// The average from which on every packet is dropped. With `above-max: gentle`, the drop probability
+    /// instead rises from `max-probability` at this average to 1 at twice this average.
     pub max: QueueSize,
     /// The drop probability at `max`, above 0 and at most 1.
     pub max_probability: f64,

@@ -10,7 +10,7 @@ use crate::{ByteSize, ConfigError, QueueSize, Time};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PieConfig {
-    /// The implementation. An option that contradicts it is an error.
+    /// The implementation. An option that contradicts the implementation is an error.
     pub law: PieLaw,
     /// The target of the queueing delay (`QDELAY_REF` of the RFC, `target` of tc).
     pub target: Time,
@@ -121,6 +121,8 @@ impl PieConfig {
         }
     }
 
+    /// Checks the values and, under `linux`, whether `sch_pie.c` has these options.
+    ///
     /// # Errors
     /// The error names the first field that is out of range or contradicts the law.
     pub(in crate::buffer) fn check(&self) -> Result<(), ConfigError> {

@@ -6,7 +6,7 @@ use crate::random::Stream;
 
 /// `MAX_PROB`: a probability of 1.
 const ONE: u64 = u64::MAX >> 8;
-/// The largest change of the probability, and its increase at a high delay: 0.02.
+/// The largest step of a high probability, and the additional step at a high delay: 0.02.
 const STEP: i64 = ((ONE / 100) * 2).cast_signed();
 /// The unit of the kernel's packet scheduler clock: 64 ns.
 const TICK: u64 = Time::from_nanoseconds(64).as_picoseconds();
@@ -78,7 +78,7 @@ impl LinuxPie {
         self.probability as f64 / ONE as f64
     }
 
-    /// `pie_calculate_probability`, with `backlog` bytes in the queue.
+    /// Updates the drop probability for a queue of `backlog` bytes (`pie_calculate_probability`).
     pub(super) fn update(&mut self, backlog: u64) {
         let LinuxPie { delay, old_delay, probability: before, .. } = *self;
         let (alpha, beta) = self.scaled_gains();
@@ -129,7 +129,7 @@ impl LinuxPie {
         self.departed = None;
     }
 
-    /// `pie_drop_early`: whether an early drop selects a packet that finds `backlog` bytes in the queue.
+    /// Whether an early drop selects a packet that finds `backlog` bytes in the queue (`pie_drop_early`).
     pub(super) fn selects(&mut self, backlog: u64, random: &mut Stream) -> bool {
         let is_calm = self.delay < self.target / 2 && self.probability < ONE / 5;
         if self.burst > 0 || is_calm || backlog < self.floor {
@@ -152,23 +152,23 @@ impl LinuxPie {
         drops
     }
 
-    /// `pie_qdisc_enqueue`: records a drop for any cause.
+    /// Records a drop for any cause (`pie_qdisc_enqueue`).
     pub(in crate::buffer) fn dropped(&mut self) {
         self.accumulated = 0;
     }
 
-    /// `pie_qdisc_enqueue`: whether selected packets are marked instead of dropped.
+    /// Whether selected packets are marked instead of dropped (`pie_qdisc_enqueue`).
     pub(super) fn marks(&self) -> bool {
         self.probability <= ONE / 10
     }
 
-    /// `fq_pie_qdisc_enqueue`: whether selected packets are marked instead of dropped, up to a drop
-    /// probability of `percent`.
+    /// Whether selected packets are marked instead of dropped, up to a drop probability of `percent`
+    /// (`fq_pie_qdisc_enqueue`).
     pub(in crate::buffer) fn marks_up_to(&self, percent: u64) -> bool {
         self.probability <= (ONE / 100) * percent
     }
 
-    /// `pie_process_dequeue`: records that a packet that had joined the queue at `arrived` has left.
+    /// Records that a packet that had joined the queue at `arrived` has left (`pie_process_dequeue`).
     /// `backlog` bytes remain.
     pub(super) fn departed(&mut self, now: Time, arrived: Time, backlog: u64) {
         let now = ticks(now);

@@ -33,8 +33,8 @@ pub(in crate::buffer) struct RfcPie {
     burst: Time,
     /// The sum of the probabilities since the last drop (`accu_prob_`).
     accumulated: f64,
-    /// The average time for the departure of a number of bytes, in seconds (`avg_dq_time_`). It is 0 before
-    /// the first measurement.
+    /// The average time for the departure of `DQ_THRESHOLD` bytes, in seconds (`avg_dq_time_`). It is 0
+    /// before the first measurement.
     departure_time: f64,
     /// The start of the current measurement, and the bytes that have left since then.
     measurement: Option<(Time, u64)>,
@@ -114,7 +114,7 @@ impl RfcPie {
         }
     }
 
-    /// Decides about a drop with derandomization (§5.4).
+    /// Whether a packet is dropped early, with derandomization (§5.4).
     fn drops_derandomized(&mut self, random: &mut Stream) -> bool {
         if self.probability == 0.0 {
             self.accumulated = 0.0;

@@ -26,8 +26,8 @@ pub struct MemoryConfig {
     pub overhead: u32,
     /// The size of the shared memory, units. It does not include the reserved units of the queues.
     pub shared: u32,
-    /// The name of the shared memory. Ports of a node with the same name share one memory, and must have
-    /// equal `unit-bytes`, `shared` and `pool-fall`. Default: only this port uses the shared memory.
+    /// The name of the shared memory. Ports of one node that write the same name share one memory, and must
+    /// have equal `unit-bytes`, `shared` and `pool-fall`. Default: only this port uses the shared memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pool: Option<String>,
     /// The units that are reserved for the port, in addition to the shared memory. All queues of the port can
@@ -109,9 +109,9 @@ pub struct SharedMemoryConfig {
     /// The limit, units, at and above the end of `pool-fall`. Default: the limit does not fall.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pool_minimum: Option<u32>,
-    /// Weighted tail drop: for each drop precedence, beginning with 0, the largest number of units of the
-    /// whole queue at which a packet is admitted. Precedences above the last listed one have its threshold.
-    /// Default: no thresholds.
+    /// Weighted tail drop: for each drop precedence, beginning with 0, the largest number of units that the
+    /// whole queue may use with an arriving packet of this precedence. Precedences above the last listed one
+    /// have its threshold. Default: no thresholds.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub thresholds: Vec<u32>,
     /// Early drops and ECN marks by the fill level of the queue. Default: none.

@@ -50,9 +50,9 @@ pub(super) struct Limits {
     pub(super) thresholds: [u32; Color::COUNT],
     /// The limit on the units above the reserved ones.
     pub(super) shared: u64,
-    /// The minimum of `shared` while the port uses much of its memory.
+    /// The limit that replaces `shared` at and above the end of `port-fall`.
     pub(super) port_minimum: u64,
-    /// The minimum of `shared` while much of the pool is used.
+    /// The limit that replaces `shared` at and above the end of `pool-fall`.
     pub(super) pool_minimum: u64,
     /// The factor of the free units of the pool, as a multiple of 1/[`ALPHA_PARTS`].
     alpha_parts: u64,
@@ -89,8 +89,8 @@ impl Limits {
 mod tests {
     use super::*;
 
-    /// The point at which the limit falls is compared with a limit that is computed by a division and rounded
-    /// down. The limit is 480, and the minimum is 285. The limit falls between 1080 and 1440 used units.
+    /// Compares the falling limit with a limit that is computed by a division and rounded down. The limit is
+    /// 480, and the minimum is 285. The limit falls between 1080 and 1440 used units.
     #[test]
     fn a_linear_fall_matches_the_division() {
         let fall = Fall::new(Some(FallConfig { start: 1080, end: 1440, slope: FallSlope::Linear }));

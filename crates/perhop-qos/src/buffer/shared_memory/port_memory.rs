@@ -19,7 +19,7 @@ pub struct PortMemory {
     shared: Count,
     /// The units that are reserved for the port. The queues use them before units of the pool.
     reserved: u64,
-    /// The largest value of `shared`.
+    /// The largest permitted value of `shared`.
     limit: u64,
     /// The range of `shared` over which the limits of the queues fall.
     fall: Fall,
@@ -92,7 +92,7 @@ impl PortMemory {
     pub fn shared_units(&self) -> u64 {
         self.shared.get()
     }
-    /// The part of [`shared_units`](Self::shared_units) that is taken from the pool.
+    /// The number of [`shared_units`](Self::shared_units) that come from the pool.
     pub fn units_of_pool(&self) -> u64 {
         self.pool_units(self.shared.get())
     }
