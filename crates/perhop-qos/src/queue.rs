@@ -98,8 +98,8 @@ impl PrecedenceSource {
     /// Checks that each codepoint has only one drop precedence.
     ///
     /// # Errors
-    /// A list is longer than the number of drop precedences, has an empty position, or contains a codepoint
-    /// twice.
+    /// The list is empty or longer than the number of drop precedences, has an empty position, or contains a
+    /// codepoint twice.
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
         let PrecedenceSource::ByDscp(lists) = self else { return Ok(()) };
         if lists.is_empty() || lists.len() > Color::COUNT {
@@ -123,7 +123,7 @@ impl PrecedenceSource {
         }
         Ok(())
     }
-    /// The drop precedences in the form for the packet path.
+    /// Compiles the drop precedences for the packet path.
     fn compiled(&self) -> Precedences {
         match self {
             PrecedenceSource::Color => Precedences::Color,
@@ -180,8 +180,8 @@ struct Slot(Packet);
 struct Joined(Box<[Time]>);
 
 impl Joined {
-    /// Records that a packet has joined at index `place` of its ring. Before, the front of the ring was at
-    /// `first`.
+    /// Records that a packet has joined the ring at index `place`. `first` was the index of the front before
+    /// the packet joined.
     #[inline]
     fn note(&mut self, place: usize, now: Time, first: usize) {
         match self.0.get_mut(place) {
@@ -369,7 +369,8 @@ impl Queue {
     pub(crate) fn exceeds_limit(&self) -> bool {
         self.order.as_ref().is_some_and(|order| order.exceeds_limit())
     }
-    /// Removes the next packet to discard, if the limit is exceeded. Returns the packet and its flow.
+    /// Removes and returns the next packet to discard, with its flow. `None` if the queue need not discard a
+    /// packet.
     #[inline(never)]
     pub(crate) fn discard_excess(&mut self) -> Option<(Packet, u16)> {
         let (packet, flow) = self.order.as_mut()?.discard_excess()?;
@@ -387,8 +388,8 @@ impl Queue {
             _ => None,
         }
     }
-    /// The packets from head to tail, or flow by flow with fair queueing. Empty for a tin, which only counts
-    /// packets.
+    /// The packets from head to tail, or flow by flow if flows have queues. A tin only counts packets, so it
+    /// returns none.
     pub fn iter(&self) -> impl Iterator<Item = &Packet> {
         self.packets.iter().map(|slot| &slot.0).chain(self.order.iter().flat_map(|order| order.iter()))
     }

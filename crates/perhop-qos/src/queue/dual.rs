@@ -110,8 +110,7 @@ enum Coupled {
     TimeShift(Time),
 }
 
-/// The bytes of a long packet with its Ethernet header. The initial credit of the low-latency queue is this
-/// length.
+/// The bytes of a long packet with its Ethernet header. The initial credit is derived from this length.
 const FIRST: i64 = 1514;
 
 /// Two queues of packets, each in order of arrival.

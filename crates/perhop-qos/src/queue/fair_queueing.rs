@@ -13,7 +13,7 @@ use crate::accounting::Accounting;
 use crate::packet::IpPrecedence;
 use crate::{ConfigError, FlowKey, Packet, QueueSize};
 
-/// The answer of [`Queue::make_room`](super::Queue::make_room): whether the queue admits one more packet.
+/// The result of [`Queue::make_room`](super::Queue::make_room): whether the queue admits one more packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Room {
     /// The queue has room for a packet.
@@ -270,7 +270,8 @@ impl FlowQueues {
             flow.and_then(|flow| self.flows[flow].packets.back()).map_or(0, |waiting| waiting.serial);
         before.max(self.served) + self.weight(packet) * Serial::from(self.accounting.counted(packet.length))
     }
-    /// The weight: 32384 / (IP precedence + 1), an integer (the Cisco source of the serial number).
+    /// Returns the factor of the packet length in serial numbers: 32384 / (IP precedence + 1), as an integer
+    /// (the Cisco source of the serial number).
     fn weight(&self, packet: &Packet) -> Serial {
         match self.weights {
             FlowWeights::ByPrecedence => 32384 / (Serial::from(packet.dscp.precedence().value()) + 1),
@@ -306,7 +307,7 @@ impl FlowQueues {
         (entry.key, entry.next) = (key, next);
         usize::from(flow)
     }
-    /// The hash of the flow, as the index of a queue.
+    /// Returns the index of the queue that the hash of the flow selects.
     fn place(&self, (key, precedence): (FlowKey, IpPrecedence)) -> usize {
         (flow_hash(&key, precedence.value().into()) % self.flows.len() as u64) as usize
     }

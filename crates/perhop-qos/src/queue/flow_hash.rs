@@ -33,7 +33,7 @@ impl FlowHash {
     pub(crate) fn hash_packet(self, packet: &Packet, key: u64) -> u64 {
         flow_hash(&packet.flow_key(), key ^ u64::from(self.rehashes(packet)))
     }
-    /// The part of the hash that changes when the socket of the sender chooses a new hash.
+    /// The number of new hashes that the socket of the sender has chosen, or 0 if headers identify flows.
     #[inline]
     fn rehashes(self, packet: &Packet) -> u8 {
         match self {

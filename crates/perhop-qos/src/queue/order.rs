@@ -37,7 +37,7 @@ pub(crate) enum Entrance {
 }
 
 impl Order {
-    /// Sets the accounting of an order that distributes bytes.
+    /// Sets the accounting that fair queueing uses.
     pub(super) fn count(&mut self, accounting: Accounting) {
         match self {
             Order::Sparse(_) | Order::Dual(_) | Order::Tin => {}
@@ -107,7 +107,8 @@ impl Order {
             Order::Fair(_) | Order::Dual(_) | Order::Tin => false,
         }
     }
-    /// Removes the next packet to drop, if the limit is exceeded. Returns the packet and its flow.
+    /// Removes and returns the next packet to discard, with its flow. `None` if the queue need not discard a
+    /// packet.
     pub(super) fn discard_excess(&mut self) -> Option<(Packet, u16)> {
         match self {
             Order::Fair(_) | Order::Dual(_) | Order::Tin => None,

@@ -1,8 +1,8 @@
-//! [`Stay`]: the data of a queue about a packet that has left it.
+//! [`Stay`]: the stay of a packet in a queue, for the buffer manager that decides at the head.
 
 use crate::units::Time;
 
-/// The data of a queue about a packet that has left its head.
+/// The stay of a packet that has left the head of a queue: its arrival, and the state of its flow's queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stay {
     /// The time at which the packet joined the queue. It is valid only if the buffer manager [needs sojourn
