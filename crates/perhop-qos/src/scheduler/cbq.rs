@@ -317,7 +317,7 @@ impl Scheduler for Cbq {
         self.classes[child].waiting -= 1;
         self.decision = None;
     }
-    /// The allotments that classes have used up are renewed over time.
+    /// Returns true, because the allotments that classes have used up are renewed over time.
     fn depends_on_time(&self) -> bool {
         true
     }

@@ -33,8 +33,8 @@ impl Fifo {
 }
 
 impl Fifo {
-    /// Returns the first child, in the order of its packets, that has a head. The first child has no head
-    /// only if a shaper inside it holds its packets back.
+    /// Returns the first child in `order` that has a head. An earlier child has no head only if a shaper
+    /// inside this child holds its packets back.
     #[inline(never)]
     fn first_with_head(&self, heads: &[u32]) -> Option<usize> {
         self.order.iter().map(|child| usize::from(*child)).find(|child| heads[*child] > 0)

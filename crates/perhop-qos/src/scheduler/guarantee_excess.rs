@@ -70,7 +70,8 @@ struct Group {
 /// The guaranteed rate of a class.
 #[derive(Clone, Debug)]
 enum Guarantee {
-    /// The class has no guarantee. A class with inner classes then has their priority.
+    /// The class has no guarantee. A class with inner classes then has the priority of its most urgent inner
+    /// class.
     None,
     /// The guarantee is the maximum of the class.
     All,
@@ -78,7 +79,7 @@ enum Guarantee {
     UpTo(Credit),
 }
 
-/// A packet that a class offers to the class that contains it, or the time at which it will offer one.
+/// A packet that a class offers to its outer class, or the time at which the class will offer one.
 #[derive(Clone, Copy, Debug)]
 enum Offer {
     Packet(Path),
@@ -135,7 +136,8 @@ impl Guarantee {
 }
 
 impl GuaranteeExcess {
-    /// Returns the packet of `group` with the most urgent priority.
+    /// Returns the packet of `group` with the most urgent priority, or the first time at which a packet may
+    /// leave.
     fn best(&self, now: Time, group: &Group, heads: &[u32]) -> Offer {
         let (mut found, mut key) = (Offer::Nothing, (u8::MAX, Virtual::MAX));
         for member in &group.members {
@@ -161,7 +163,7 @@ impl GuaranteeExcess {
         found
     }
 
-    /// Returns the packet that class `index` offers.
+    /// Returns the packet that class `index` offers, or the time at which the class will offer one.
     fn offer(&self, now: Time, index: u16, heads: &[u32]) -> Offer {
         let class = &self.classes[usize::from(index)];
         if class.inner.members.is_empty() {
@@ -249,7 +251,7 @@ impl Class {
 
 impl Scheduler for GuaranteeExcess {
     fn enqueued(&mut self, _: Time, _: usize, _: u32) {}
-    /// The scheduler needs only the heads.
+    /// Returns false, because the scheduler needs only the heads.
     fn counts_arrivals(&self) -> bool {
         false
     }
@@ -275,7 +277,7 @@ impl Scheduler for GuaranteeExcess {
     fn dropped(&mut self, _: Time, _: usize, _: u32, _: u32) {
         self.decision = None;
     }
-    /// The tokens of the buckets grow with time.
+    /// Returns true, because the tokens of the buckets grow with time.
     fn depends_on_time(&self) -> bool {
         true
     }

@@ -52,11 +52,11 @@ struct Class {
     /// The number of inner classes that currently share the wire. For a class with a queue, 1 while packets
     /// wait.
     active: u32,
-    /// The service that the class has received by both criteria.
+    /// The service that the class has received by the real-time and the link-sharing criterion.
     total: u128,
     /// The virtual time of the class, picoseconds.
     virtual_time: u128,
-    /// The sum of the amounts that were added to the virtual time because the class could not send while its
+    /// The sum of the increases of the virtual time for times at which the class could not send but its
     /// siblings sent.
     adjustment: u128,
     /// The position among siblings with equal virtual times.
@@ -98,7 +98,7 @@ impl RealTime {
         self.eligible_at = self.eligible.reaches(self.served);
         self.next(length);
     }
-    /// Sets the length of the head.
+    /// Updates the deadline for a head of `length` bytes.
     fn next(&mut self, length: u32) {
         self.due_at = self.deadline.reaches(self.served + service(length));
     }
@@ -244,7 +244,7 @@ impl Hfsc {
 }
 
 impl Class {
-    /// Whether the class takes part in link sharing with its siblings.
+    /// Whether link sharing can select the class: it is active and has a link-sharing curve.
     fn is_sharing(&self) -> bool {
         self.active > 0 && self.link_share.is_some()
     }
@@ -334,7 +334,7 @@ impl Scheduler for Hfsc {
         }
     }
 
-    /// With time, classes become eligible, and upper limits permit more service.
+    /// Returns true, because classes become eligible, and upper limits permit more service, with time.
     fn depends_on_time(&self) -> bool {
         true
     }

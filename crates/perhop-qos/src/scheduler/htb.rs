@@ -51,11 +51,11 @@ pub struct Htb {
 struct Class {
     parent: Option<u16>,
     level: u8,
-    /// The seat of the class among the classes of its level.
+    /// The position (seat) of the class in the group of its level.
     row_seat: u16,
-    /// The seat of the class among the inner classes of its parent.
+    /// The position (seat) of the class in the group of its parent's inner classes.
     feed_seat: u16,
-    /// The group of the inner classes. Unused for a class with a queue.
+    /// The index of the group of the inner classes. Unused for a class with a queue.
     inside: u16,
     rate: Bucket,
     ceil: Bucket,
@@ -78,7 +78,7 @@ struct Class {
 struct Level {
     /// One bit for each priority at which a class of this level may send.
     occupied: u8,
-    /// The times at which the modes of classes change that may not send at their own rate.
+    /// The time of the next mode check of each class that may not send at its own rate.
     events: Tournament,
 }
 
@@ -205,7 +205,7 @@ fn nanoseconds(now: Time) -> i64 {
 
 impl Scheduler for Htb {
     fn enqueued(&mut self, _: Time, _: usize, _: u32) {}
-    /// The scheduler needs only the heads.
+    /// Returns false, because the scheduler needs only the heads.
     fn counts_arrivals(&self) -> bool {
         false
     }
@@ -244,7 +244,7 @@ impl Scheduler for Htb {
         self.decision = None;
         self.update_head(child, next);
     }
-    /// Returns true, because tokens arrive in the course of time.
+    /// Returns true, because the tokens of the buckets grow with time.
     fn depends_on_time(&self) -> bool {
         true
     }

@@ -144,11 +144,11 @@ impl Scheduler for Priority {
     fn dropped(&mut self, _: Time, child: usize, _: u32, next: u32) {
         self.head_changed(child, next);
     }
-    /// The scheduler needs only the heads.
+    /// Returns false, because the scheduler needs only the heads.
     fn counts_arrivals(&self) -> bool {
         false
     }
-    /// The tokens of a cap grow with time.
+    /// Returns true if a class has a cap, because the tokens of a cap grow with time.
     fn depends_on_time(&self) -> bool {
         !self.caps.is_empty()
     }

@@ -40,7 +40,8 @@ impl Rounds {
         }
     }
 
-    /// The child whose turn it is. A head of `length` costs `cost(length)`.
+    /// Returns the child whose turn it is, or `None` if no child has a head. A head of `length` costs
+    /// `cost(length)`.
     pub(super) fn select(&mut self, heads: &[u32], cost: impl Fn(u32) -> u64) -> Option<usize> {
         let mut held_back = 0;
         while held_back < self.order.len() {

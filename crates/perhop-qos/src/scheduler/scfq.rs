@@ -46,7 +46,7 @@ impl Scfq {
     pub(super) fn build(classes: &[ClassConfig]) -> Result<Scfq, ConfigError> {
         Scfq::build_for(&TAKES, classes)
     }
-    /// Builds this scheduler as a part of the scheduler that `takes` describes.
+    /// Builds this scheduler for the scheduler that `takes` describes.
     pub(super) fn build_for(takes: &Takes, classes: &[ClassConfig]) -> Result<Scfq, ConfigError> {
         if classes.len() > Tournament::MOST_PLAYERS {
             let message = format!("{} classes are too many for one {}", classes.len(), takes.scheduler);

@@ -144,8 +144,8 @@ impl Credit {
         let gain = u128::from(rate.as_bits_per_second()) * u128::from(multiplier);
         Ok(Credit { gain, byte, depth, level: depth, updated: Time::ZERO })
     }
-    /// The time at which the credit covers `length` bytes. If it never covers them, the result is the
-    /// time at which it is full.
+    /// Returns the time at which the credit covers `length` bytes. If the credit never covers them, returns
+    /// the time at which it is full.
     pub(super) fn reaches(&self, now: Time, length: u32) -> Time {
         let missing = self.units(length).min(self.depth) - self.level_at(now);
         if missing <= 0 {

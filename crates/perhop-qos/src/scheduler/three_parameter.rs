@@ -65,7 +65,7 @@ struct Guarantee {
     was_held: bool,
 }
 
-/// The number of binary digits after the point of a picosecond.
+/// The number of fractional bits of a time in picoseconds.
 const FRACTION_BITS: u32 = 32;
 /// The longest time by which a guarantee can be late. Service that is missed for a longer time is lost.
 ///
@@ -245,8 +245,8 @@ impl Guarantees {
 }
 
 impl ThreeParameter {
-    /// The child with the earliest deadline among the due heads. If no head is due, the child that receives
-    /// the excess.
+    /// Returns the child with the earliest deadline among the due heads. If no head is due, returns the child
+    /// that receives the excess.
     #[inline]
     fn winner(&mut self, now: Time, heads: &[u32]) -> Option<usize> {
         self.guarantees.due.winner().or_else(|| self.excess.select(now, heads))
@@ -287,7 +287,7 @@ impl Scheduler for ThreeParameter {
         self.guarantees.dropped(index, next);
         self.excess.sent_uncharged(index, next);
     }
-    /// Heads become due with time.
+    /// Returns true if a child has a minimum, because heads become due with time.
     fn depends_on_time(&self) -> bool {
         self.guarantees.children.iter().any(Option::is_some)
     }

@@ -91,7 +91,7 @@ impl Tournament {
     pub(super) fn least(&self) -> Option<Virtual> {
         self.winner().map(|_| self.lower_bound())
     }
-    /// The lowest tag. If all players are absent, a value above all tags.
+    /// The lowest tag, or a value above all tags if all players are absent.
     #[inline]
     pub(super) fn lower_bound(&self) -> Virtual {
         self.winner >> DIGITS

@@ -68,8 +68,8 @@ struct Node {
     parent: Option<Place>,
     /// Whether the scheduler counts arrivals.
     counts_arrivals: bool,
-    /// The nearest position around this node whose scheduler counts arrivals. `None` if there is no such
-    /// scheduler, or if a shaper is in between.
+    /// The nearest outer position whose scheduler counts arrivals. `None` if there is no such scheduler, or
+    /// if a shaper is in between.
     informs: Option<Place>,
     /// The child that the node would serve now.
     choice: Option<usize>,
@@ -257,8 +257,8 @@ impl SchedulerTree {
         }
     }
 
-    /// Records that a packet has joined `queue`, which has the number `id`, and that another packet of it was
-    /// discarded. Schedulers count only the number of packets, which does not change.
+    /// Records that a packet has joined `queue`, which has the number `id`, and that another packet of the
+    /// queue was discarded. Schedulers count only the number of packets, which does not change.
     #[inline(never)]
     pub fn replaced(&mut self, id: QueueId, queue: &Queue) {
         let head = head_of(queue, self.accounting);
@@ -374,8 +374,8 @@ impl Node {
         }
         is_another
     }
-    /// Records that a packet of `length` IP bytes has joined `queue`, which is `child`. In a FIFO, it joins
-    /// after the head. Returns whether the head has changed.
+    /// Records that a packet of `length` IP bytes has joined `queue`, which is `child`. In a FIFO with other
+    /// packets, the head stays the same. Returns whether the head has changed.
     #[inline]
     fn update_tail(&mut self, child: usize, length: u32, queue: &Queue, accounting: Accounting) -> bool {
         match (queue.occupancy().packets, queue.is_fifo()) {

@@ -12,9 +12,9 @@ use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 /// A virtual time, or the difference of two virtual times, in steps of 2⁻³² byte.
 pub(super) type Virtual = u128;
 
-/// The number of binary digits after the point of a [`Virtual`].
+/// The number of fractional bits of a [`Virtual`].
 const FRACTION_BITS: u32 = 32;
-/// The number of binary digits of a fraction of the sum of weights, which is counted in steps of 2⁻⁴⁸.
+/// The number of fractional bits of a weight: weights are fractions of their sum, in steps of 2⁻⁴⁸.
 const PART_BITS: u32 = 48;
 /// The smallest fraction of the sum of weights, 2⁻²⁴.
 const SMALLEST_PART: u64 = 1 << (PART_BITS - 24);
@@ -97,8 +97,8 @@ impl ServiceClock {
     pub(super) fn is_idle(&self, now: Time) -> bool {
         self.sent(now) >= u128::from(self.current) * BYTE
     }
-    /// The largest amount that the wire can have sent since the current packet started, in the unit of
-    /// [`BYTE`].
+    /// Returns the service that the wire can have provided at most since the current packet started, in the
+    /// unit of [`BYTE`].
     fn sent(&self, now: Time) -> u128 {
         let elapsed = now.saturating_sub(self.since);
         u128::from(elapsed.as_picoseconds()) * u128::from(self.rate.as_bits_per_second())

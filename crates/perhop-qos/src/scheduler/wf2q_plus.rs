@@ -119,7 +119,8 @@ impl Scheduler for Wf2qPlus {
         self.waiting -= 1;
         self.children[index].waiting -= 1;
     }
-    /// Eligibility depends on the virtual time, which advances while a packet is on the wire.
+    /// Returns true, because eligibility depends on the virtual time, which advances while a packet is on the
+    /// wire.
     fn depends_on_time(&self) -> bool {
         true
     }

@@ -69,7 +69,7 @@ fn highest(leaves: &[(Class, f64)], inner: &[(Class, f64)], parent: Option<u16>)
     inside.map(|(class, _)| class.height).max().unwrap_or(LEAF)
 }
 
-/// Classes, each with the fraction that is configured for it.
+/// Classes, each with its configured fraction.
 struct Built {
     leaves: Vec<(Class, f64)>,
     inner: Vec<(Class, f64)>,

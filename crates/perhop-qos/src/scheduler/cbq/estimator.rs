@@ -1,8 +1,8 @@
-//! [`Estimator`]: the part of its allotment that a class has used.
+//! [`Estimator`]: determines whether a class has used up its allotment.
 
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
-/// The number of binary digits after the point of a picosecond.
+/// The number of fractional bits of a time in picoseconds.
 const FRACTION_BITS: u32 = 20;
 /// The divisor for a new value of the average, whose weight is 1/16. This is `POWEROFTWO` of ns-2, whose
 /// logarithm is 4. (`RM_FILTER_GAIN` of ALTQ and the ewma of `sch_cbq` in Linux are 5, for 1/32.)
@@ -88,7 +88,7 @@ impl Estimator {
         }
     }
 
-    /// Returns 15 times the amount by which the average is below 0.
+    /// Returns the wait until a negative average has risen to 0: 15 times its absolute value.
     fn debt(&self) -> i64 {
         -(self.average / FILTER).saturating_mul(FILTER - 1)
     }

@@ -13,7 +13,7 @@ impl Cbq {
         self.account_known(child, now)
     }
 
-    /// The second step of [`account`](Cbq::account). The lowest unsatisfied class must be known.
+    /// Returns the account like [`account`](Cbq::account). The lowest unsatisfied class must be known.
     pub(super) fn account_known(&self, child: usize, now: i64) -> Option<Account> {
         if self.classes[child].estimator.is_within(now) {
             return Some(Account::Own);

@@ -46,8 +46,8 @@ impl Hfsc {
     }
 }
 
-/// The classes with queues, and the classes with inner classes. The parent of a class is an index into the
-/// latter.
+/// The classes with queues, and the classes with inner classes. The parent of a class is an index into
+/// `inner`.
 #[derive(Default)]
 struct Built {
     leaves: Vec<Class>,
@@ -158,8 +158,8 @@ fn check_curves(index: usize, config: &ClassConfig) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// Checks that a class with inner classes only takes part in link sharing. It has no queue whose service
-/// could be guaranteed.
+/// Rejects the keys that a class with inner classes cannot have. `real-time` is one of them, because it
+/// guarantees the service of a queue.
 fn check_inner(
     index: usize,
     config: &ClassConfig,

@@ -32,7 +32,7 @@ impl ServiceCurve {
             m2: m2.as_bits_per_second().into(),
         }
     }
-    /// Whether the first piece is at least as steep as the second piece. Otherwise the curve is convex.
+    /// Whether the first piece is steeper than the second piece. Otherwise the curve is straight or convex.
     fn is_concave(&self) -> bool {
         self.m1 > self.m2
     }

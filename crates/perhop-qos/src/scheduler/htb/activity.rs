@@ -32,8 +32,8 @@ impl Htb {
     }
 
     /// Adds class `index` to the classes that may send at their own rate, or to the classes that borrow from
-    /// its parent. In the latter case, if the parent had no borrower at that priority, the parent is added in
-    /// the same way (`htb_activate_prios`).
+    /// its parent. A parent that had no borrower at that priority is added in the same way
+    /// (`htb_activate_prios`).
     fn join(&mut self, mut index: usize) {
         let mut mask = self.classes[index].active;
         while self.classes[index].mode == Mode::MayBorrow && mask > 0 {

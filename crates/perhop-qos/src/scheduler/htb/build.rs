@@ -185,7 +185,7 @@ impl Group {
     }
 }
 
-/// Returns a class with a queue. Its buckets are full.
+/// Returns a class with full buckets.
 fn class(index: usize, share: &ShareConfig, parent: Option<u16>) -> Result<Class, ConfigError> {
     let Some(rate) = share.rate else {
         return Err(
@@ -231,7 +231,7 @@ impl Class {
     }
 }
 
-/// Checks that a class with inner classes has only a rate and a ceiling.
+/// Rejects the keys that a class with inner classes cannot have.
 fn check_inner(
     index: usize,
     config: &ClassConfig,

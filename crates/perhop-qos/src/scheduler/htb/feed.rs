@@ -28,14 +28,15 @@ impl Feed {
     pub(super) fn join(&mut self, seat: u16) {
         self.present[usize::from(seat) / 64] |= 1 << (seat % 64);
     }
-    /// Removes `seat` from the borrowing classes. Records whether it was its turn (`htb_deactivate_prios`).
+    /// Removes `seat` from the borrowing classes. Records whether the seat had the turn
+    /// (`htb_deactivate_prios`).
     pub(super) fn leave(&mut self, seat: u16) {
         self.present[usize::from(seat) / 64] &= !(1 << (seat % 64));
         if self.turn == Some(seat) {
             (self.turn, self.left) = (None, Some(seat));
         }
     }
-    /// Removes `seat` from its level. If it was its turn, the next seat gets the turn
+    /// Removes `seat` from its level. If the seat had the turn, the next seat gets the turn
     /// (`htb_remove_class_from_row`).
     pub(super) fn leave_row(&mut self, seat: u16) {
         if self.turn == Some(seat) {

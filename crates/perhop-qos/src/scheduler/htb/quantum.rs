@@ -12,7 +12,7 @@ pub const HTB_RATE_TO_QUANTUM: u32 = 10;
 /// The limits of a quantum that is derived from a rate, bytes (`sch_htb.c`, `htb_change_class`).
 pub const HTB_QUANTA: RangeInclusive<u64> = 1000..=200_000;
 
-/// Returns the quantum that is derived from a rate and r2q, bytes. The kernel then applies its limits.
+/// Returns the quantum that is derived from a rate and r2q, bytes. The limits [`HTB_QUANTA`] are not applied.
 pub fn htb_rate_quantum(rate: Rate, rate_to_quantum: Option<u32>) -> u64 {
     bytes_per_second(rate) / u64::from(rate_to_quantum.unwrap_or(HTB_RATE_TO_QUANTUM).max(1))
 }
