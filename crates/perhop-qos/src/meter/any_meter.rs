@@ -69,8 +69,8 @@ pub enum MeterConfig {
 
 /// A meter of any kind, dispatched by one `match`.
 ///
-/// Shared profiles, and states of more than a cache line, are in boxes, so that many meters are close
-/// together in memory.
+/// Shared profiles, and states of more than a cache line, are stored separately on the heap, so that many
+/// meters are close together in memory.
 #[derive(Clone, Debug)]
 pub enum AnyMeter {
     /// See [`TokenBucket`].

@@ -19,7 +19,7 @@ use crate::units::{ByteSize, PICOSECONDS_PER_SECOND, Rate, Time};
 /// The tokens of a byte, in 10⁻¹² bit.
 const PER_BYTE: u64 = 8 * PICOSECONDS_PER_SECOND;
 
-/// A number of tokens.
+/// The integer type for a number of tokens: `u64` or `u128`.
 pub(super) trait Word: Copy + Debug + Ord + Add<Output = Self> + Sub<Output = Self> {
     /// No tokens.
     const ZERO: Self;

@@ -1,4 +1,4 @@
-//! [`Meter`]: the interface of all meters, and the common parts of their configurations.
+//! [`Meter`]: the interface of all meters, and the settings that their configurations share.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
