@@ -6,9 +6,9 @@ use crate::ConfigError;
 /// bytes plus or minus a constant for other headers.
 ///
 /// Routers also count headers of the link layer. The number of header bytes depends on the platform and the
-/// feature. Cisco, "Ethernet Overhead Accounting" (IOS XE), describes how users configure it. Counters,
-/// results and buffer managers always count IP bytes. The [framing](crate::framing) determines the bytes on
-/// the wire.
+/// feature. Cisco, "Ethernet Overhead Accounting" (IOS XE), describes the configuration of this number.
+/// Counters, results and buffer managers always count IP bytes. The [framing](crate::framing) determines the
+/// bytes on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Accounting {
     overhead: i32,

@@ -18,7 +18,7 @@ use crate::{Color, ConfigError, DropCause, FlowKey, Packet, Time, Verdict};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ConditionerConfig {
-    /// The name in results and in random streams. Default: its position in the list.
+    /// The name in results and in random streams. Default: the position of the conditioner in the list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The packets that the stage processes. Default: all packets. Other packets continue with the next
@@ -168,12 +168,12 @@ impl TrafficConditioner {
         }
         self
     }
-    /// Whether there are no stages.
+    /// Whether the conditioner has no stages and sets no marks of a link.
     pub fn is_empty(&self) -> bool {
         self.stages.is_empty() && self.leaves_by.is_none()
     }
-    /// Moves the conditioner into a box. Returns `None` if the conditioner [has no
-    /// stages](TrafficConditioner::is_empty), which is usual.
+    /// Moves the conditioner into a box. Returns `None` if the conditioner [is
+    /// empty](TrafficConditioner::is_empty), which is usual.
     pub fn boxed(self) -> Option<Box<TrafficConditioner>> {
         (!self.is_empty()).then(|| Box::new(self))
     }
@@ -370,7 +370,7 @@ impl StageMeter {
             StageMeter::SharedWith(_) => None,
         }
     }
-    /// The meter of a stage that counts bytes by this `accounting`.
+    /// Returns this meter with `accounting` instead of its own accounting.
     fn counting(self, accounting: Accounting) -> StageMeter {
         let metering = match self {
             StageMeter::Plain(metering) => metering,

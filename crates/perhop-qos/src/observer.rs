@@ -43,16 +43,16 @@ pub trait Observer {
     fn dequeued(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
         let _ = (now, place, packet, departure);
     }
-    /// Called when `packet` has arrived at an idle port and has entered the transmit ring at once. By
-    /// default, this counts as an arrival, an enqueue and a dequeue.
+    /// Called when `packet` has arrived at an idle port and has entered the transmit ring at once. The
+    /// default method calls `arrived`, `enqueued` and `dequeued`.
     fn cut_through(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
         self.arrived(now, place, packet);
         self.enqueued(now, place, packet);
         self.dequeued(now, place, packet, departure);
     }
-    /// Called when `packet` has joined a queue and its departure is already known. By default, this counts as
-    /// an arrival and an enqueue now, and as a dequeue when the departure starts, which can be in the future.
-    /// For a packet that is marked, the port uses the separate calls instead.
+    /// Called when `packet` has joined a queue and its departure is already known. The default method calls
+    /// `arrived` and `enqueued` with the current time, and `dequeued` with the start of the departure, which
+    /// can be in the future. For a packet that is marked, the port uses the separate calls instead.
     fn departure_precomputed(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
         self.arrived(now, place, packet);
         self.enqueued(now, place, packet);

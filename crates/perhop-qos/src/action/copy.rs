@@ -70,17 +70,17 @@ pub(super) struct CopyTable {
 }
 
 impl CopyConfig {
-    /// The value to set, by the value that is read. `None` means that the mark does not change.
+    /// Returns the value to set for each value that is read. `None` means that the mark does not change.
     ///
     /// # Errors
-    /// A value does not exist.
+    /// A value is invalid for its mark.
     pub fn values(&self) -> Result<Box<[Option<u8>; 256]>, ConfigError> {
         self.build().map(|table| table.values)
     }
     /// Builds the table.
     ///
     /// # Errors
-    /// A value does not exist.
+    /// A value is invalid for its mark.
     pub(super) fn build(&self) -> Result<CopyTable, ConfigError> {
         let CopyConfig { from, to, map, default } = self;
         let otherwise = match default {

@@ -14,7 +14,7 @@ pub type PortRange = Range<Ports>;
 /// A length in IP bytes, or all lengths of a range: `64`, `1000-65535`.
 pub type LengthRange = Range<Lengths>;
 
-/// The quantity that a range contains.
+/// The property whose values a [`Range`] contains.
 pub trait Quantity {
     /// The name of a value, for error messages.
     const NAME: &'static str;
@@ -26,10 +26,10 @@ pub trait Quantity {
     const DESCRIPTION: &'static str;
 }
 
-/// The quantity of TCP and UDP ports.
+/// Marks a [`Range`] of TCP or UDP ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ports;
-/// The quantity of packet lengths.
+/// Marks a [`Range`] of packet lengths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lengths;
 

@@ -89,8 +89,8 @@ impl EspCipher {
             EspCipher::Null => 0,
         }
     }
-    /// The length, bytes, to a multiple of which the encrypted part is padded: the block of the cipher, but
-    /// at least 4 (RFC 4303 §2.4).
+    /// The encrypted part is padded to a multiple of this number of bytes: the block of the cipher, but at
+    /// least 4 (RFC 4303 §2.4).
     const fn block(self) -> u64 {
         match self {
             EspCipher::TripleDes => 8,

@@ -1,4 +1,4 @@
-//! [`check`]: checks which headers may carry which other headers, and which framings may carry them.
+//! [`check`]: checks that each header, and the framing, may carry the header inside it.
 
 use super::esp::EspMode;
 use super::header::{Header, L2tpVersion};

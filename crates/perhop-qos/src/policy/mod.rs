@@ -142,7 +142,7 @@ impl QueueingConfig {
     }
 }
 
-/// The names in results of the queues of a port with `queueing`. `fifo` if it is `None`.
+/// Returns the names of a port's queues in results. Without `queueing`, the only name is `fifo`.
 pub fn queue_names(queueing: Option<&QueueingConfig>) -> Vec<String> {
     queueing.map_or_else(|| vec!["fifo".to_owned()], QueueingConfig::queue_names)
 }
@@ -159,7 +159,7 @@ pub struct ClassConfig {
     /// The share of the class in the scheduler above it.
     #[serde(default)]
     pub share: ShareConfig,
-    /// The rate that the class must not exceed. Packets are delayed, even if the wire is idle.
+    /// The rate that the class must not exceed. Excess packets are delayed, even if the wire is idle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shape: Option<ShapeConfig>,
     /// The rate that the class must not exceed. Excess packets are dropped before they join the queue.

@@ -10,8 +10,8 @@ use crate::units::{ByteSize, Rate, Time};
 ///
 /// A packet in a queue with `pause` uses memory of the interface on which it arrived at the node. Each
 /// priority has its own memory. When more than `xoff` is used, that interface requests the neighbor to pause
-/// the priority. When at most `xon` is used, it requests the neighbor to resume. Both ends of the link must
-/// have `mode: on`.
+/// the priority. When at most `xon` is used, the interface requests the neighbor to resume. Both ends of the
+/// link must have `mode: on`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PauseConfig {
@@ -30,7 +30,7 @@ pub struct PauseConfig {
     pub response: Option<Time>,
 }
 
-/// Whether an interface takes part in priority flow control.
+/// Whether an interface sends and obeys pause frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PauseMode {
@@ -74,7 +74,8 @@ const RESPONSES: [(u64, u64); 9] = [
 ];
 
 impl PauseConfig {
-    /// Returns the time from the arrival of a pause frame at an interface of `rate` until it takes effect.
+    /// Returns the time from the arrival of a pause frame at an interface of `rate` until the pause takes
+    /// effect.
     pub fn response(&self, rate: Rate) -> Time {
         self.response.unwrap_or_else(|| {
             let bits = rate.as_bits_per_second();

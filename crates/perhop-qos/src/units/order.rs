@@ -1,8 +1,8 @@
 //! The order of [`Time`].
 //!
-//! The comparisons are written explicitly, because test builds do not inline derived ones: these calls took 6
-//! % of the time. The default methods `lt`, `le`, `gt` and `ge` are generic, and test builds share generic
-//! functions between crates, so these methods would be calls, too.
+//! The comparisons are written explicitly, because test builds do not inline derived comparisons: these calls
+//! took 6 % of the time. The default methods `lt`, `le`, `gt` and `ge` are generic, and test builds share
+//! generic functions between crates, so these methods would be calls, too.
 
 use std::cmp::Ordering;
 
