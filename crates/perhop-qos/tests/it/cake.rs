@@ -64,7 +64,8 @@ fn push(cake: &mut Cake, now: Time, tin: usize, packet: &Packet, header: Option<
     filtered.into_iter().chain(shed).collect()
 }
 
-/// Returns TCP headers that differ in few fields. `number` determines the fields.
+/// Returns the TCP header of packet `number`, or `None` for a long packet, which has no TCP header. The
+/// headers differ in few fields.
 fn header(flow: u16, length: u32, number: u32) -> Option<TcpHeader> {
     if length > 900 {
         return None;
@@ -85,7 +86,7 @@ fn header(flow: u16, length: u32, number: u32) -> Option<TcpHeader> {
     };
     for block in 0..pick(8, 6) / 3 {
         let start = header.acknowledgment.wrapping_add(1000 * (1 + 2 * block));
-        // Occasionally, a block is a DSACK, which reports a duplicate.
+        // Some blocks are DSACKs, which report duplicates.
         let start = if pick(16, 7) == 0 { header.acknowledgment.wrapping_sub(1000) } else { start };
         header.push_block(start, start.wrapping_add(500 * (1 + pick(2, 8))));
     }
@@ -227,7 +228,7 @@ struct Acknowledgment {
     /// Whether the packet belongs to another connection in the same queue.
     #[serde(default)]
     other: bool,
-    /// The packet that is dropped because of this one.
+    /// The number of the packet that this packet makes redundant, and that is therefore dropped.
     drops: Option<usize>,
 }
 
@@ -303,7 +304,8 @@ fn drops_when_the_kernel_did() {
     }
 }
 
-/// Pulls the next packet at `now`. Returns the time at which the caller must pull again.
+/// Pulls the next packet at `now`, and adds `now` to `gaps` if CAKE drops a packet before it. Returns the
+/// time at which the caller must pull again.
 fn leave(cake: &mut Cake, now: Time, gaps: &mut Vec<f64>) -> Time {
     let fates = pull(cake, now);
     if let [Fate::Dropped(..), ..] = fates[..] {

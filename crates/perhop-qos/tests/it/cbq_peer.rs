@@ -156,7 +156,7 @@ impl Sharing {
     }
 }
 
-/// Returns the packets that ns-2 sends: queue, length and start. `None` if ns-2 is not installed.
+/// Returns the packets that ns-2 sends (queue, length and start), or `None` if ns-2 is not installed.
 fn sent_by_peer(sharing: &Sharing, arrivals: &[Arrival], name: &str) -> Option<Vec<(usize, u32, f64)>> {
     let folder = std::env::temp_dir().join(format!("perhop-cbq-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();

@@ -1,5 +1,5 @@
-//! Compares `CoDel` at a port packet by packet with the pseudocode of RFC 8289, and with `codel_impl.h` of
-//! Linux for the other law: dropped, marked and sent packets are equal.
+//! Compares `CoDel` at a port packet by packet with the pseudocode of RFC 8289 and, for the law `linux`, with
+//! `codel_impl.h` of Linux. The same packets must be dropped, marked and sent.
 
 use crate::plain::codel::{Dequeued, LinuxQueue, Plain, RfcQueue, Settings};
 use perhop_qos::framing::{Framing, HeaderStack};
@@ -138,7 +138,7 @@ fn by_plain(
             let packet = Plain { id, length: (*length).into(), joined: now, is_capable: *is_capable };
             queue.packets().push_back(packet);
         }
-        // At one instant, an arrival precedes a departure, and the next arrival follows the departure.
+        // At one instant, the first arrival precedes a departure, and the next arrival follows it.
         if free_at <= now {
             free_at = serve(&mut |at| queue.request(at), now, &mut happened);
         }

@@ -22,7 +22,7 @@ const HEADER: u32 = 14;
 
 const NQB: Dscp = Dscp::new(45).unwrap();
 
-/// The fate of each packet, indexed by its number.
+/// The fates of all packets, in the order in which they are decided.
 #[derive(Default)]
 struct Fates(Vec<Fate>);
 
@@ -137,7 +137,8 @@ fn arrivals() -> impl Strategy<Value = Arrivals> {
     prop::collection::vec((gap, length, ecn), 1..600)
 }
 
-/// The plain implementation of the RFC does not count headers. On the wire, headers are sent.
+/// Compares the law of the RFC with its plain implementation, which does not count the headers that are sent
+/// on the wire.
 fn with_rfc(options: &Value, turn: Turn, arrivals: &Arrivals) -> Vec<Fate> {
     let mut config = json!({"limit": "120 packets"});
     config.as_object_mut().unwrap().extend(options.as_object().unwrap().clone());
@@ -192,7 +193,8 @@ fn steady(kinds: &[Ecn], gap_us: u64, count: usize) -> Arrivals {
     (0..count).flat_map(|_| kinds.iter().zip([gap_us, 0, 0]).map(|(ecn, gap)| (gap, 1000, *ecn))).collect()
 }
 
-/// The fractions of packets that were dropped early, that found the queue full, and that were sent with CE.
+/// Returns three fractions of the packets: dropped early, dropped because the queue was full, and sent with
+/// CE.
 fn parts(fates: &[Fate]) -> (f64, f64, f64) {
     let part =
         |is: fn(&Fate) -> bool| fates.iter().filter(|fate| is(fate)).count() as f64 / fates.len() as f64;

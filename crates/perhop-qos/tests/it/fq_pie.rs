@@ -239,8 +239,8 @@ impl PlainFq {
     }
 }
 
-/// The departures of a [`PlainFq`] for `arrivals`. `flow_of` returns the queue of a packet. It is the only
-/// function from the crate under test.
+/// Returns the events of a [`PlainFq`] with `arrivals`. `flow_of` returns the queue of a packet, and is the
+/// only function that the crate under test provides.
 fn by_plain(
     queue: &mut PlainFq,
     arrivals: &[(Time, Packet)],

@@ -141,8 +141,8 @@ fn a_name_uses_the_averages_of_the_law() {
     assert_eq!(corners[0].shared.last(), Some(&(30_000.0, 1.0)));
 }
 
-/// The fates of ECN-capable packets that each find `held` packets. Packets that pass without a mark are
-/// omitted.
+/// Returns the verdicts on ECN-capable packets that each find `held` packets in the queue. Repeated verdicts,
+/// and packets that pass without a mark, are omitted.
 fn fates(config: &Value, held: u64) -> Vec<Verdict> {
     let mut buffer = build("red", config).unwrap();
     let mut packet = Packet { length: 1000, ..Packet::default() };

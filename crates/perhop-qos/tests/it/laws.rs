@@ -60,7 +60,7 @@ struct Link<'i> {
     queue: Queue,
     peer: &'i mut dyn Implementation,
     free_at: Time,
-    /// Whether the last poll of the peer found no packet, and no packet has been sent since then.
+    /// Whether the last poll found no packet. The link then waits for the next arrival.
     found_empty: bool,
 }
 
@@ -157,8 +157,8 @@ fn random() -> Stream {
 /// The number of cases, unless `PROPTEST_CASES` sets another number.
 const CASES: u32 = 256;
 
-/// Runs `test` with [`CASES`] random `arrivals`. Requires minimum numbers of packets that both
-/// implementations keep and that both drop.
+/// Runs `test` with [`CASES`] random `arrivals`. Checks that both implementations keep, and that both drop,
+/// enough packets for a comparison.
 fn hold(test: impl Fn(Arrivals, u64) -> Result<Compared, TestCaseError>) {
     let seed = RngSeed::Fixed(1);
     let config =

@@ -72,7 +72,7 @@ proptest! {
         }
     }
 
-    /// The conforming packets are bounded by the burst plus the debt limit.
+    /// Green packets conform to a bucket whose burst is the burst plus the debt limit.
     #[test]
     fn token_bucket_with_debt_lends_up_to_its_limit(
         arrivals in arrivals(), rate in rate(), burst in burst(), limit in burst(),

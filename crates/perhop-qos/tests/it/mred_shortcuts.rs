@@ -56,8 +56,9 @@ fn build(config: &MredConfig, averages: Averages) -> Mred {
 }
 
 proptest! {
-    /// With packets of the mean length, a probability per byte equals a probability per packet. An additional
-    /// test with thresholds that are never reached drops no packets. Both options exclude the fast path.
+    /// Two options exclude the fast path without effect on the verdicts. With packets of the mean length, a
+    /// probability per byte equals a probability per packet. An additional test of the own average of each
+    /// precedence drops no packets if its thresholds are never reached.
     #[test]
     fn the_fast_path_of_one_average_equals_the_full_algorithm(config in configs(), traffic in traffic()) {
         let run_all = |config: &MredConfig| {
@@ -103,7 +104,8 @@ proptest! {
             }
         });
     }
-    /// The decisions of Floyd and Jacobson, in floating point and with the same random numbers.
+    /// Compares the verdicts with the decisions of Floyd and Jacobson, in floating point and with the same
+    /// random numbers.
     #[test]
     fn verdicts_match_the_published_algorithm(
         config in configs(),

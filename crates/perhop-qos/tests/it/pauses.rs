@@ -73,7 +73,7 @@ enum Event {
 
 type Step = (u64, u8, Event);
 
-/// Sends the packets of `steps` through `port`, with the pauses if the port supports them. At the end, all
+/// Sends the packets of `steps` through `port`, with the pauses if the classes can be paused. At the end, all
 /// classes resume. Checks after each step that a packet waits only if its class is paused or the wire is
 /// busy.
 fn drive(port: &mut Port, steps: &[Step], is_pausable: bool) -> Sent {

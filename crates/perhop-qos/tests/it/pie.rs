@@ -16,8 +16,8 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use serde_json::{Value, json};
 
-/// An event at a queue after a pause in microseconds. Either packets arrive (their bytes, and whether they
-/// are ECN-capable), or several packets leave with a gap in microseconds.
+/// An event at a queue after a pause in microseconds. Either packets of a length arrive together, all of them
+/// ECN-capable or not, or several packets leave with a gap in microseconds.
 #[derive(Clone, Debug)]
 enum Happening {
     Arrive { after_us: u64, count: usize, length: u32, capable: bool },
@@ -84,7 +84,8 @@ impl Pair<'_> {
     }
 }
 
-/// Runs both implementations. Returns the number of packets that were dropped early or marked.
+/// Runs both implementations and compares them at each event. Returns the number of packets that were dropped
+/// early or marked.
 fn run(config: &Value, framing: Framing, plain: &mut dyn PlainPie, happenings: &[Happening]) -> usize {
     let config: BufferConfig = serde_json::from_value(json!({"pie": config})).unwrap();
     let drain = Rate::from_bits_per_second(10_000_000);
@@ -206,8 +207,8 @@ proptest! {
     }
 }
 
-/// Bursts overload the queue for a minute, and then silence follows, repeatedly. Thousands of updates are
-/// skipped. The test compares dropped and marked packets.
+/// In each round, bursts overload the queue for seven seconds, and silence of up to 25 minutes follows, so
+/// that thousands of updates are skipped. The test compares dropped and marked packets.
 #[test]
 fn both_laws_hold_through_congestion_and_silence() {
     let mut happenings = Vec::new();
@@ -275,8 +276,8 @@ impl Found {
 }
 
 /// Sends frames of 1000 bytes, including the Ethernet header of 14 bytes, to a wire of 10 Mb/s. The first
-/// frame arrives at `first`, and the next ones every `apart_ns`. Also returns the mean drop probability from
-/// 20 s on, sampled every 100 ms.
+/// frame arrives at `first`, and the next ones every `apart_ns`. Returns the measurements, and the mean drop
+/// probability from 20 s on, sampled every 100 ms.
 fn frames(pie: &Value, first: Time, apart_ns: u64, seconds: u64, seed: u64) -> (Found, f64) {
     let queueing: QueueingConfig =
         serde_json::from_value(json!({"classes": [{"name": "all", "buffer": {"pie": pie}}]})).unwrap();

@@ -50,7 +50,7 @@ fn port(queueing: &Value, wire: &WireConfig) -> Port {
     policy.build_port(wire, &[], &Streams::new(1, 0)).unwrap()
 }
 
-/// Ten packets for each of four classes by DSCP, with these shares.
+/// Four classes by DSCP with these shares. The queue of each class has room for ten packets.
 fn classes(scheduler: &str, shares: [Value; 4]) -> Value {
     let class = |(index, share): (usize, Value)| {
         json!({
@@ -196,9 +196,9 @@ fn two_long_packets_in_the_ring_precede_the_first_of_higher_priority() {
     }
 }
 
-/// The number of packets that are sent, and the number that the policer drops. `packets` packets of 1000
-/// bytes arrive every `gap` milliseconds. The wire sends one in 1 ms. The policer of their class permits half
-/// of this rate.
+/// Returns the number of packets that are sent, and the number that the policer drops. `packets` packets of
+/// 1000 bytes arrive, one every `gap` milliseconds. The wire sends a packet in 1 ms, and the policer of the
+/// class permits half of this rate.
 fn policed(when: &str, gap: u64, packets: u64) -> (usize, u64) {
     struct Policed(u64);
     impl Observer for Policed {

@@ -212,7 +212,7 @@ fn classes(scheduler: &str, weights: [u32; 4], buffer: &Value) -> Value {
     json!({"scheduler": scheduler, "classes": classes})
 }
 
-/// Returns `queueing`. Its last class has a shaper or is nested in another class.
+/// Returns `queueing` with a shaper in its last class, or with the last class nested in another class.
 fn shaped_or_nested(mut queueing: Value, nested: bool) -> Value {
     let last = &mut queueing["classes"][3];
     if nested {
@@ -385,10 +385,11 @@ proptest! {
     }
 }
 
-/// The events of `port` for each packet, and the final averages. At one instant, departures precede arrivals.
+/// Returns the events of `port`, in the order of the packets, and the final averages. At one instant,
+/// departures precede arrivals.
 fn precomputed_or_polled(mut port: Port, arrivals: &[Arrival], precomputes: bool) -> (Vec<String>, Vec<f64>) {
     let (mut log, mut now) = (Log::default(), Time::ZERO);
-    // When the last poll is made, all packets have left.
+    // The last packet arrives so late that all other packets have left.
     let last = (Time::from_seconds(10), Packet::new(FlowKey::default(), 500));
     for (number, (gap, packet)) in arrivals.iter().chain([&last]).enumerate() {
         now += *gap;

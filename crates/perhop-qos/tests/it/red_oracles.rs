@@ -32,8 +32,8 @@ fn assert_near(found: f64, expected: f64, tolerance: f64, what: impl std::fmt::D
     assert!((found / expected - 1.0).abs() < tolerance, "{what}: {found}, expected {expected}");
 }
 
-/// RED for a queue of packets of 1000 bytes whose length is an argument. The drop probability is 0.05 at 20
-/// packets.
+/// Returns a function that decides about a packet of 1000 bytes with RED. Its argument is the number of
+/// packets in the queue. The drop probability is 0.05 at 20 packets.
 fn red_of_the_queue(drop_spacing: DropSpacing, seed: u64) -> impl FnMut(u64) -> Verdict {
     // The average equals the length of the queue from the first arrival on.
     let config = MredConfig {
@@ -129,7 +129,7 @@ fn gaps_between_drops_follow_their_law_and_no_other() {
     }
 }
 
-/// With p = 0.05, the mean gaps are: uniform (1 + 1/p)/2, counted first 1/p / 2, geometric 1/p, wait (1/p +
+/// With p = 0.05, the mean gaps are: uniform (1 + 1/p)/2, counted first 1/(2p), geometric 1/p, wait (1/p +
 /// 2/p − 1)/2.
 #[test]
 fn mean_gaps_differ_by_a_factor_of_three() {

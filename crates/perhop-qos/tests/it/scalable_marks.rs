@@ -58,8 +58,8 @@ impl PlainMarks {
         let ecn = packet.marks.ecn();
         ecn == Ecn::Capable1 || ecn == Ecn::CongestionExperienced || self.any_ect && ecn == Ecn::Capable0
     }
-    /// Whether a packet at this depth, in the unit of the configuration, is marked. `None` if this depends on
-    /// the last digit of the sum.
+    /// Whether a packet at this depth, in the unit of the configuration, is marked, or `None` if this depends
+    /// on the last digit of the sum.
     fn marks(&mut self, depth: f64) -> Option<bool> {
         let beyond = depth - self.from as f64;
         if self.width == 0 || beyond >= self.width as f64 || beyond <= 0.0 {

@@ -35,7 +35,8 @@ impl Observer for Fates {
     }
 }
 
-/// Sends `arrivals` through `port`. `check` is called before and after each arrival.
+/// Sends `arrivals` through `port`. After each arrival, calls `check` with the port before and after it, the
+/// packet, and whether a packet was dropped.
 fn drive(
     port: &mut Port,
     arrivals: &[(Time, Packet)],

@@ -195,8 +195,8 @@ fn greedy(memory: &Value) -> Value {
     json!({"memory": memory, "classes": [{"name": "all", "buffer": {"shared-memory": {}}}]})
 }
 
-/// A computation by hand: 60 units have room for 10 packets of 6 units. The other port can use the units of
-/// one port only after a departure.
+/// A computation by hand: 60 units have room for 10 packets of 6 units. Units that one port uses are free for
+/// the other port only after a departure.
 #[test]
 fn ports_with_the_same_pool_share_it() {
     let mut pools = MemoryPools::default();

@@ -202,7 +202,7 @@ proptest! {
         let mut sent = [0.0; 4];
         for departure in send(&three_parameter(&minima, &weights), RATE, &trace) {
             if departure.ends >= Time::from_milliseconds(490) {
-                break; // the first class that has sent all its packets
+                break; // From here on, a class can have sent all its packets.
             }
             sent[departure.queue] += f64::from(departure.length);
             for (sent, share) in sent.iter().zip(&expected) {
@@ -212,8 +212,8 @@ proptest! {
         }
     }
 
-    /// Stoica, Zhang & Ng 1997: if the wire can satisfy all minima, no packet ends later than at the minimum
-    /// of its class alone, plus the time of the longest packet on the wire.
+    /// Stoica, Zhang & Ng 1997: if the wire can satisfy all minima, no packet ends later than it would on a
+    /// wire with only the minimum of its class, plus the time of one longest packet.
     #[test]
     fn no_guarantee_is_late_by_more_than_a_packet(
         arrivals in traces(4), parts in prop::array::uniform4(1..10u64), weights in prop::array::uniform4(1..10u32),
@@ -304,7 +304,7 @@ impl Plain {
         self.stood += clock.saturating_sub(latest);
         clock.min(latest)
     }
-    /// Records which heads are due, in the order of their start times.
+    /// Records which heads are due, in the order of their start times. Returns the time of the clock.
     fn advance(&mut self, now: Time) -> u64 {
         loop {
             let clock = self.clock(now);

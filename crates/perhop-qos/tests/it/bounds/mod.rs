@@ -126,8 +126,8 @@ fn scfq_delay(weights: &[f64], arrivals: &[Arrival], departures: &[Departure]) {
     }
 }
 
-/// Checks that in each interval in which two classes are backlogged, the amounts that they send differ by at
-/// most the sum of their bounds. `counts` returns the amount for a packet of a class and a length. `bound`
+/// Checks that in each interval in which two classes are backlogged, their service differs by at most the sum
+/// of their bounds. `counts` returns the service of one packet, given its class and its length. `bound`
 /// returns the bound of a class.
 fn fairness(
     arrivals: &[Arrival],

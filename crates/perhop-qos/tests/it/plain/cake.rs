@@ -80,7 +80,8 @@ pub(crate) struct Plain {
     pub(crate) headers: BTreeMap<u64, TcpHeader>,
 }
 
-/// The fate of a packet, with its number.
+/// An event at a pull or push: a packet (its tin, its number) is sent, marked if the last field is true, or
+/// it is dropped. If no packet can be sent, the event is a wait or nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Sent(usize, u64, bool),
@@ -115,7 +116,8 @@ impl Cobalt {
     fn control(&self, from: i64, interval: i64) -> i64 {
         from + ((i128::from(interval) * i128::from(self.root)) >> 32) as i64
     }
-    /// Returns whether the packet is marked, dropped by `CoDel`, and dropped by BLUE.
+    /// Returns whether the packet is marked, and the cause if it is dropped: `EarlyForced` by `CoDel`, or
+    /// `EarlyRandom` by BLUE.
     fn should_drop(
         &mut self,
         tin: (i64, i64, i64),
@@ -179,8 +181,8 @@ fn distance(from: u32, to: u32) -> i64 {
     (ahead + (1 << 31)).rem_euclid(1 << 32) - (1 << 31)
 }
 
-/// Whether `latest` makes the blocks of `earlier` redundant: each block of `earlier` is within a single block
-/// of `latest`.
+/// Whether `latest` makes `earlier` redundant: `earlier` only acknowledges, and `latest` acknowledges the
+/// same bytes and more. Each block of `earlier` must be within a single block of `latest`.
 fn is_superseded(earlier: &TcpHeader, latest: &TcpHeader) -> bool {
     let plain = [TcpHeader::ACK, TcpHeader::ACK | TcpHeader::ECE, TcpHeader::ACK | TcpHeader::CWR, 0xd0];
     if !plain.contains(&earlier.flags) || earlier.has_payload || earlier.has_others {
@@ -207,7 +209,8 @@ fn is_superseded(earlier: &TcpHeader, latest: &TcpHeader) -> bool {
     ahead >= 0 && earlier.blocks().iter().all(is_known) && (ahead > 0 || more)
 }
 
-/// `cake_ack_filter`: returns the packet that is dropped from a queue whose last packet has just joined.
+/// `cake_ack_filter`: returns the index of the packet to drop from a queue whose last packet has just joined,
+/// if there is one.
 pub(crate) fn needless(queue: &[Option<TcpHeader>], aggressive: bool) -> Option<usize> {
     let (latest, before) = queue.split_last()?;
     let latest = latest.as_ref()?;

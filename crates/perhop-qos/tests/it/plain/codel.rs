@@ -132,7 +132,7 @@ pub(crate) struct LinuxQueue {
     dropping: bool,
 }
 
-/// The uptime of the system before the run, in steps.
+/// The uptime of the system before the run, in steps of 1.024 us.
 const BOOTED: u32 = 1 << 30;
 
 fn steps(picoseconds: u64) -> u32 {

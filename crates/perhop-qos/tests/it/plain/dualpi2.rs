@@ -59,8 +59,8 @@ pub(crate) struct Plain<M> {
     pub(crate) queues: Queues,
     pub(crate) turn: Turn,
     pub(crate) credit: i64,
-    /// The bytes that are counted for a packet in addition to its IP bytes, and that are sent with it on the
-    /// wire.
+    /// The bytes that are counted for a packet in addition to its IP bytes. `wire_header` has the bytes that
+    /// are sent with it on the wire.
     pub(crate) header: u64,
     pub(crate) wire_header: u64,
     pub(crate) limit: usize,

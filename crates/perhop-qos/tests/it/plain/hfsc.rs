@@ -105,8 +105,8 @@ impl Hfsc {
         Hfsc { classes: vec![Class::default()], eltree: Vec::new() }
     }
 
-    /// Adds a class inside `parent` with its real-time, link-share and upper-limit curves. Returns its
-    /// number.
+    /// Adds a class inside `parent` with its real-time, link-share and upper-limit curves. Returns the number
+    /// of the class.
     pub(crate) fn add(&mut self, parent: usize, curves: [Option<Curve>; 3]) -> usize {
         let [rsc, fsc, usc] = curves.map(|curve| curve.map(Sc::new));
         self.classes.push(Class { parent: Some(parent), rsc, fsc, usc, ..Class::default() });

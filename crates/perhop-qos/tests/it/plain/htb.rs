@@ -133,7 +133,7 @@ impl Plain {
         self.changing(|plain| plain.queues[queue].push_back(length));
     }
 
-    /// The packet that the wire sends at `now`, nanoseconds.
+    /// Returns the packet that the wire sends at `now` (nanoseconds), or the time until which it waits.
     pub(crate) fn next(&mut self, now: i64) -> Next {
         if let Some(direct) = self.direct
             && let Some(length) = self.queues[direct].pop_front()

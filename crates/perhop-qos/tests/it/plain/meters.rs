@@ -1,5 +1,5 @@
-//! All meters in plain arithmetic. Tokens are 10⁻¹² bit in 128 bits, so the tokens of a picosecond and of a
-//! byte are integers. Estimates of rates are in floating point.
+//! All meters in plain arithmetic. Tokens are 128-bit integers in units of 10⁻¹² bit, so a picosecond earns,
+//! and a byte costs, a whole number of them. Estimates of rates are in floating point.
 
 use perhop_qos::meter::{ColorMode, MeterConfig};
 use perhop_qos::random::{Stream, Streams};
@@ -140,7 +140,8 @@ enum Kind {
         all: Bucket,
         debt: u128,
     },
-    /// The color above 0 bit/s, the color above the first limit, and so on.
+    /// `limits` has the limits in bit/s, each with the color of packets above it. Below the first limit,
+    /// packets are green.
     Window {
         window: Window,
         limits: Vec<(f64, Color)>,
@@ -168,8 +169,8 @@ impl PlainMeter {
         PlainMeter { kind: kind(config, streams), mode }
     }
 
-    /// The color of a packet. `None` if the color depends on the last digit of a fraction. After that, the
-    /// two meters cannot be compared.
+    /// Returns the color of a packet, or `None` if it depends on the last digit of a fraction. After a
+    /// `None`, the two meters cannot be compared.
     pub(crate) fn color(&mut self, arrival: &Arrival) -> Option<Color> {
         let Arrival { at, length, color } = *arrival;
         let color = if self.mode == ColorMode::ColorBlind { Color::GREEN } else { color };
@@ -298,8 +299,8 @@ fn committed_first(color: Color, length: u32, committed: &mut Bucket, excess: Op
     if color <= Color::YELLOW && excess.take(length) { Color::YELLOW } else { color.max(Color::RED) }
 }
 
-/// RFC 2859 §4: a packet has a color with the probability that a random number below `rate` is above the
-/// limit of the color.
+/// RFC 2859 §4: draws a number from 0 to `rate`. The packet has the color of the highest limit that the
+/// number reaches, and is green below all limits. Returns `None` if this depends on the last digits.
 fn drawn(rate: f64, limits: &[(f64, Color)], random: &mut Stream) -> Option<Color> {
     let near = |number: f64| limits.iter().any(|(limit, _)| (number / limit - 1.0).abs() < 1e-9);
     if near(rate) {

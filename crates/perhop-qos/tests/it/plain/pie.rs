@@ -12,7 +12,7 @@ pub(crate) trait PlainPie {
     fn first_update(&self) -> Time;
     fn update_interval(&self) -> Time;
     fn update(&mut self, held: Held);
-    /// Returns whether the packet joins, and whether it is marked.
+    /// Returns the fate of an arriving packet, which finds `held` in the queue.
     fn arrives(&mut self, now: Time, packet: &Packet, held: Held) -> Fate;
     /// Called when the first packet of `before` has left.
     fn left(&mut self, now: Time, before: Held);
@@ -199,7 +199,7 @@ impl PlainPie for Kernel {
         let backlog = bytes(held, self.header);
         let (qdelay, old, oldprob) = (self.qdelay, self.qdelay_old, self.prob);
         let mut update_prob = !(qdelay == 0 && backlog != 0);
-        // The divisor is 2 at first. It is 4 times as large for each further factor of ten.
+        // The divisor is 2 below a tenth, and 4 times as large for each further factor of ten.
         let divisor = match oldprob {
             p if p < MAX_PROB / 1_000_000 => 2048,
             p if p < MAX_PROB / 100_000 => 512,

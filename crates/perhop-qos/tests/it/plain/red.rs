@@ -1,5 +1,5 @@
-//! Multi-level RED in floating point, as in Floyd and Jacobson 1993. For each event, each average is checked
-//! for whether it counts the packet.
+//! Multi-level RED in floating point, as in Floyd and Jacobson 1993. At each event, the model checks again
+//! which averages count the packet.
 
 use perhop_qos::buffer::{AboveMaxConfig, Averages, DropSpacing, IdleConfig, MredConfig, UpdateConfig};
 use perhop_qos::queue::Occupancy;
@@ -36,7 +36,7 @@ impl PlainAverages<'_> {
             Averages::CoupledSampled | Averages::Decoupled => precedence == index,
         }
     }
-    /// The averages that count `packet`.
+    /// Returns the indices of the averages that count `packet`.
     fn counting(&self, packet: &Packet) -> Vec<usize> {
         (0..self.values.len()).filter(|index| self.counts(*index, packet.color)).collect()
     }
@@ -101,7 +101,7 @@ impl PlainAverages<'_> {
     }
 }
 
-/// The averages and decisions. Sparing, marks, lengths and limits are not included.
+/// The averages and decisions of multi-level RED, without sparing, marks, lengths and limits.
 pub(crate) struct PlainRed<'a> {
     pub(crate) averages: PlainAverages<'a>,
     /// For each precedence, the packets kept since the last drop, or since the average rose above `min`.
@@ -148,8 +148,8 @@ impl PlainRed<'_> {
         self.averages.deciding(packet.color, queue)
     }
 
-    /// The fate of `packet`, which finds `queue`. `None` if it depends on the last digits of an average.
-    /// After that, the two implementations cannot be compared.
+    /// Returns the fate of `packet`, which finds `queue`, or `None` if it depends on the last digits of an
+    /// average. After a `None`, the two implementations cannot be compared.
     pub(crate) fn arrival(&mut self, now: Time, packet: &Packet, queue: &Occupancy) -> Option<Fate> {
         self.averages.arrival(now, packet, queue);
         let (index, average) =
@@ -185,7 +185,8 @@ impl PlainRed<'_> {
         Some(if drops { Fate::Drawn } else { Fate::Kept })
     }
 
-    /// Whether a packet is drawn at this probability with the configured drop spacing.
+    /// Whether a packet is drawn at this probability with the configured drop spacing, or `None` if this
+    /// depends on the last digits of the probability.
     fn draws(&mut self, index: usize, probability: f64) -> Option<bool> {
         let kept = self.kept[index];
         let random = &mut self.random;

@@ -98,7 +98,8 @@ pub(crate) fn replay(mut port: Port, arrivals: &[Arrival], way: Way) -> (Log, Ve
     (log, averages)
 }
 
-/// Runs `port` up to `until`, with polls only when they are due.
+/// Runs `port` until just before `until`, with the polls that are due and the additional polls of
+/// [`Way::Restless`].
 fn sleep(port: &mut Port, mut now: Time, until: Time, way: Way, log: &mut Log) {
     while let Some(wake) = port.poll_timeout().filter(|wake| *wake < until) {
         if way == Way::Restless && wake > now {

@@ -16,8 +16,9 @@ pub(crate) fn traffic(packet: impl Strategy<Value = Packet>) -> impl Strategy<Va
     prop::collection::vec((pause.prop_map(Time::from_microseconds), happening), 1..400)
 }
 
-/// Runs `traffic` through `buffer` and a queue. `watch` is called with the time and the packet of each
-/// arrival or departure, the buffer manager, and the occupancy of the queue at its decision.
+/// Runs `traffic` through `buffer` and a queue. At each arrival and departure, calls `watch` with the time,
+/// whether the packet arrives, the packet, the buffer manager, and the occupancy of the queue that the buffer
+/// manager used.
 pub(crate) fn run(
     buffer: &mut Mred,
     traffic: &Traffic,

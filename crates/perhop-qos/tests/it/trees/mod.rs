@@ -66,7 +66,7 @@ pub(crate) fn shape(rate: u64, burst: u64) -> ShapeConfig {
     ShapeConfig { rate, burst, excess: ByteSize::default(), form: ShapeForm::Average }
 }
 
-/// The number of a class of a [`Tree`].
+/// A class of a [`Tree`], by its number in the outer or the inner scheduler.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Place {
     Outer(usize),
@@ -88,8 +88,8 @@ impl Tree {
         Tree { outer: scheduler, weights: weights.to_vec(), inner: None, shapes: Vec::new() }
     }
 
-    /// Whether the policy language permits the tree. The fluid model of WFQ cannot hold classes back, but HTB
-    /// and guarantee-excess do this.
+    /// Whether the policy language permits the tree. HTB and guarantee-excess hold classes back, which the
+    /// fluid model of WFQ does not support.
     pub(crate) fn is_allowed(&self) -> bool {
         let inner = self.inner.as_ref().map(|(scheduler, _)| *scheduler);
         let holds_back = [Some(SchedulerConfig::Htb), Some(SchedulerConfig::GuaranteeExcess)];

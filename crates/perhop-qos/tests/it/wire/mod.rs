@@ -107,8 +107,8 @@ fn check(arrivals: &[Arrival], departures: &[Departure], queues: usize) {
     assert_eq!(sent, (0..arrivals.len()).collect::<Vec<_>>(), "every packet is sent once");
 }
 
-/// For each leaf class, depth first: whether the class or a class that contains it has a shaper, a limit or a
-/// ceiling, or may not borrow.
+/// For each leaf class, depth first: whether something can hold it or a class that contains it back. This is
+/// a shaper, an upper limit, a rate, a real-time curve without a link-share curve, or `borrow: false`.
 fn shaped_leaves(config: &QueueingConfig) -> Vec<bool> {
     fn collect(config: &QueueingConfig, above: Option<()>, leaves: &mut Vec<bool>) {
         for class in &config.classes {

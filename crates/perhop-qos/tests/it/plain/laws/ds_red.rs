@@ -48,7 +48,7 @@ impl DsRed {
     fn physical(&self) -> u64 {
         self.virtual_queues.iter().map(|queue| queue.packets).sum()
     }
-    /// Decays average `index` over its idle time, or takes a sample. Returns `None` if the idle time is close
+    /// Decays average `index` over its idle time and takes a sample. Returns `None` if the idle time is close
     /// to a whole number of packets.
     fn average(&mut self, index: usize, now: f64) -> Option<()> {
         let held: u64 = match self.mode {

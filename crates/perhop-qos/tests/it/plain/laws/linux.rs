@@ -126,7 +126,8 @@ impl Linux {
     }
 }
 
-/// Returns microseconds, rounded down, like `ktime_us_delta` for times in whole microseconds.
+/// Returns `now` (seconds) in microseconds. If the time is a whole number of microseconds, the result equals
+/// that of `ktime_us_delta`, which rounds down.
 fn microseconds(now: f64) -> u64 {
     (now * 1e6).round() as u64
 }

@@ -7,8 +7,8 @@ pub(crate) mod ns_red;
 
 use perhop_qos::random::Stream;
 
-/// The fate of a packet: whether it joins. `None` if this depends on the last digits of an average. After
-/// that, the two implementations cannot be compared.
+/// Whether a packet joins, or `None` if this depends on the last digits of an average. After a `None`, the
+/// two implementations cannot be compared.
 pub(crate) type Fate = Option<bool>;
 
 /// The interface of an implementation of RED. Time is in seconds.
@@ -18,9 +18,9 @@ pub(crate) trait Implementation {
     /// Called when the link is free and polls for the next packet. `head` has the index and length of the
     /// head, if there is one.
     fn deque(&mut self, now: f64, head: Option<(usize, u32)>);
-    /// The averages, in packets or bytes.
+    /// Returns the averages, in packets or bytes.
     fn averages(&self) -> Vec<f64>;
-    /// The difference up to which two averages count as equal.
+    /// Returns the difference up to which two averages count as equal.
     fn tolerance(&self) -> f64;
 }
 
@@ -32,7 +32,8 @@ pub(crate) struct Curve {
     pub(crate) max_p: f64,
 }
 
-/// Compares a random number with a probability. `None` if the result depends on the precision of the numbers.
+/// Returns whether a random number is below the probability `chance`, or `None` if this depends on the
+/// precision of the numbers.
 pub(crate) fn falls_below(chance: f64, random: &mut Stream) -> Fate {
     if chance <= 0.0 || chance >= 1.0 {
         return Some(chance >= 1.0);

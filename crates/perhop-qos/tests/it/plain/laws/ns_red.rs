@@ -67,7 +67,7 @@ impl NsRed {
         };
         p.min(1.0)
     }
-    /// `modify_p`. `None` near the point at which its formula changes.
+    /// `modify_p`. Returns `None` near a point at which its formula changes.
     fn modified(&self, p: f64, length: u32) -> Option<f64> {
         let count = if self.bytes {
             (self.state.count_bytes / u64::from(self.mean)) as f64
@@ -153,7 +153,8 @@ impl Implementation for NsRed {
 }
 
 /// ns-2.35 `queue/rio.cc` (v 1.14), `enque` and `deque`, with in packets (precedence 0) and out packets. It
-/// consists of two [`NsRed`]. `inside` averages in packets. `all` averages all packets and tests out packets.
+/// consists of two [`NsRed`]: `inside` counts and tests the in packets, and `all` counts all packets and
+/// tests the out packets.
 pub(crate) struct NsRio {
     pub(crate) inside: NsRed,
     pub(crate) all: NsRed,
@@ -188,7 +189,7 @@ impl NsRio {
         }
         Some((false, drawn))
     }
-    /// The averages that count a packet of precedence `index`.
+    /// Returns the parts that count a packet of precedence `index`.
     fn counting(&mut self, index: usize) -> impl Iterator<Item = &mut NsRed> {
         [&mut self.all, &mut self.inside].into_iter().take(2 - index)
     }
