@@ -46,7 +46,7 @@ fn red<const SHORTEST: u64>(
     // Prevents the compiler from computing the arguments in advance.
     let (packet, mut queue) = (black_box(Packet::new(FlowKey::default(), 1000)), Occupancy::default());
     // Moves each average close to the queue length. Otherwise, 4096 queues would need 4096 times as many
-    // packets.
+    // packets for this.
     for buffer in &mut buffers[..instances] {
         queue.packets = SHORTEST + range / 2;
         for _ in 0..4096 {

@@ -21,7 +21,7 @@ use perhop_qos::Color;
 const BATCH: usize = 16_384;
 /// The number of timed batches of one case. Before them, the same number of batches runs untimed.
 const BATCHES: usize = 128;
-/// The number of packets of a case that is not timed. They suffice to fill all queues and to empty all
+/// The number of packets of a case that is not timed. It is large enough to fill all queues and to empty all
 /// buckets.
 const TRIAL: usize = 4096;
 
@@ -41,7 +41,7 @@ fn main() {
 struct Bench {
     only: String,
     batches: usize,
-    /// Whether cases are timed. If not, each case only runs once.
+    /// Whether cases are timed. If not, each case runs one short batch.
     is_timed: bool,
 }
 
@@ -79,7 +79,8 @@ impl Bench {
     }
 }
 
-/// The second shortest time of ten batches. Longer times include the work of other processes.
+/// Returns a time that a tenth of the batches do not exceed. Longer times include the work of other
+/// processes.
 fn undisturbed(times: &mut [f64]) -> f64 {
     times.sort_by(f64::total_cmp);
     times[times.len() / 10]

@@ -59,7 +59,7 @@ pub(crate) fn run(bench: &Bench) {
 }
 
 /// One queue in a memory, with all limits that a queue may have. A packet of 800 bytes needs four units, so
-/// the queue has room for about 64 packets.
+/// the queue has room for at most 57 of these packets.
 fn shared_memory() -> Value {
     let memory = json!({"unit-bytes": 256, "shared": 4096, "port-fall": {"start": 3000, "end": 4000},
                         "pool-fall": {"start": 3000, "end": 4000}});
