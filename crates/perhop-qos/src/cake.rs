@@ -390,8 +390,8 @@ impl Cake {
         Head::NoPacket
     }
 
-    /// Charges a dropped packet of `counted` bytes to `tin` and to the shaper. Only for ports at which
-    /// dropped packets count as sent.
+    /// Charges a dropped packet of `counted` bytes to `tin` and to the shaper. Called only if dropped packets
+    /// count as sent.
     fn charge_drop(&mut self, now: Time, tin: usize, counted: u32) {
         self.tins[tin].clock.sent(now, counted);
         self.pace.dropped(counted);

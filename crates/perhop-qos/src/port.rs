@@ -82,7 +82,7 @@ pub struct Port {
     queues: Box<[Queue]>,
     /// The buffer manager of each queue.
     buffers: Box<[AnyBuffer]>,
-    /// The schedulers of the queues. `None` if there is only one queue, which needs no choice.
+    /// The schedulers of the queues, or `None` if there is only one queue, which needs no choice.
     scheduler: Option<Box<SchedulerTree>>,
     /// The gates of the queues, up to the last queue that has one. Most ports have none.
     gates: Box<[Gate]>,
@@ -395,7 +395,8 @@ impl Port {
         departure
     }
 
-    /// The time at which the driver must poll again if no packet arrives earlier. `None` if no packet waits.
+    /// Returns the time at which the driver must poll again if no packet arrives earlier, or `None` if no
+    /// packet waits.
     pub fn poll_timeout(&self) -> Option<Time> {
         match (self.backlog, self.shaped_until) {
             (0, _) => None,

@@ -369,8 +369,8 @@ impl Queue {
     pub(crate) fn exceeds_limit(&self) -> bool {
         self.order.as_ref().is_some_and(|order| order.exceeds_limit())
     }
-    /// Removes and returns the next packet to discard, with its flow. `None` if the queue need not discard a
-    /// packet.
+    /// Removes and returns the next packet to discard, with its flow, or `None` if the queue need not discard
+    /// a packet.
     #[inline(never)]
     pub(crate) fn discard_excess(&mut self) -> Option<(Packet, u16)> {
         let (packet, flow) = self.order.as_mut()?.discard_excess()?;
@@ -381,7 +381,7 @@ impl Queue {
     pub(crate) fn keeps_turns(&self) -> bool {
         matches!(self.order.as_deref(), Some(Order::Sparse(_) | Order::Tin))
     }
-    /// The index of the flow queue that `packet` joins. `None` if flows do not take turns.
+    /// Returns the index of the flow queue that `packet` joins, or `None` if flows do not take turns.
     pub fn flow_of(&self, packet: &Packet) -> Option<u16> {
         match self.order.as_deref() {
             Some(Order::Sparse(flows)) => Some(flows.flow_of(packet)),

@@ -256,7 +256,7 @@ impl TransmitRing {
         }
         self.drained_at = ends;
     }
-    /// The time at which the next particles are freed. `None` if the ring is empty.
+    /// Returns the time at which the next particles are freed, or `None` if the ring is empty.
     #[inline]
     pub fn next_release(&self) -> Option<Time> {
         if self.alone.is_some() { Some(self.drained_at) } else { (self.used > 0).then_some(self.first.frees) }

@@ -260,8 +260,8 @@ impl BufferConfig {
 }
 
 impl AnyBuffer {
-    /// The averages of the queue in the unit of the thresholds (see [`Mred::averages`]). Empty if the buffer
-    /// manager has no averages.
+    /// Returns the averages of the queue in the unit of the thresholds (see [`Mred::averages`]), or an empty
+    /// list if the buffer manager has no averages.
     pub fn averages(&self) -> Vec<f64> {
         match self {
             AnyBuffer::TailDrop(_)

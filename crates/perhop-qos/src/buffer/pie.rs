@@ -27,7 +27,8 @@ pub struct Pie {
     updates: Updates,
     /// Bytes that the law counts for a packet in addition to its IP bytes.
     header: u32,
-    /// The drop probability up to which ECN-capable packets are marked. `None` if packets are never marked.
+    /// The drop probability up to which ECN-capable packets are marked, or `None` if packets are never
+    /// marked.
     marks_up_to: Option<f64>,
     limit: QueueSize,
     random: Stream,

@@ -134,8 +134,8 @@ impl MemoryQueue {
     pub fn reserved_units(&self) -> u64 {
         self.reserved
     }
-    /// The largest number of units that the queue can use for packets of drop precedence `precedence`, if no
-    /// other queue uses the memory. `None` if the queue has no limit of its own.
+    /// Returns the largest number of units that the queue can use for packets of drop precedence `precedence`
+    /// while no other queue uses the memory, or `None` if the queue has no limit of its own.
     pub fn most_units(&self, precedence: Color) -> Option<u64> {
         let threshold = u64::from(self.limits.thresholds[precedence.index()]);
         Some(threshold.min(self.limits.shared + self.reserved)).filter(|most| *most < u64::from(u32::MAX))

@@ -54,7 +54,7 @@ impl Pace {
             self.failsafe = now;
         }
     }
-    /// The time until which the shaper delays all packets. `None` if a packet may leave at `now`.
+    /// Returns the time until which the shaper delays all packets, or `None` if a packet may leave at `now`.
     #[inline]
     pub(super) fn holds_until(&self, now: Time) -> Option<Time> {
         let until = self.next.min(self.failsafe);

@@ -59,8 +59,8 @@ impl CakeTins {
         }
     }
 
-    /// The tins whose shares are powers of one half. `None` if each tin has seven eighths of the next lower
-    /// one.
+    /// Returns the tins whose shares are powers of one half, or `None` if each tin has seven eighths of the
+    /// next lower one.
     fn halves(self) -> Option<&'static [TinShare]> {
         match self {
             CakeTins::BestEffort => Some(&[BEST_EFFORT]),
@@ -70,8 +70,8 @@ impl CakeTins {
         }
     }
 
-    /// The bytes per second and the weight of each tin, for a total of `bytes_per_second`. 0 bytes per second
-    /// means unlimited.
+    /// Returns the bytes per second and the weight of each tin, for a total of `bytes_per_second`. A rate of
+    /// 0 means unlimited.
     ///
     /// Linux, `cake_config_besteffort` to `cake_config_diffserv8`.
     pub(super) fn shares(self, bytes_per_second: u64) -> Vec<(u64, i64)> {

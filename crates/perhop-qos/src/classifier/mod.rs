@@ -284,7 +284,7 @@ impl Match {
     pub fn reads_link_marks(&self) -> bool {
         self.0.reads_link_marks()
     }
-    /// The codepoints that the condition matches. `None` if it also reads other fields.
+    /// Returns the codepoints that the condition matches, or `None` if the condition also reads other fields.
     pub(crate) fn dscps(&self) -> Option<DscpSet> {
         match self.0 {
             Condition::BehaviorAggregate(set) => Some(set),

@@ -50,7 +50,7 @@ impl Fragmentation {
 }
 
 impl HeaderStack {
-    /// The fragmentation of packets by these headers. `None` if none of them fragments packets.
+    /// Returns how these headers fragment packets, or `None` if none of them fragments packets.
     pub fn fragmentation(&self) -> Option<Fragmentation> {
         let headers = self.headers();
         let place = headers.iter().position(|header| header.cut().is_some())?;

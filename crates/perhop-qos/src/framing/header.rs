@@ -189,7 +189,7 @@ impl Header {
             Header::Bridged => "bridged",
         }
     }
-    /// The bytes that the header adds to its content. `None` if the number depends on the content.
+    /// Returns the bytes that the header adds to its content, or `None` if the number depends on the content.
     pub const fn added(self) -> Option<u64> {
         Some(match self {
             Header::Vlan(_) => 4,

@@ -69,7 +69,7 @@ impl Multilink {
             _ => Ok(()),
         }
     }
-    /// The fragmentation of packets by this header. `None` if it does not fragment packets.
+    /// Returns how this header fragments packets, or `None` if it does not fragment packets.
     pub(super) fn cut(self) -> Option<Cut> {
         let most = self.fragment?.as_bytes() as u32;
         Some(Cut { most, each: self.sequence.bytes() as u32, once: PPP_PROTOCOL as u32 })

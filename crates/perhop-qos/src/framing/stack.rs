@@ -26,7 +26,8 @@ impl HeaderStack {
     /// A stack without headers.
     pub const EMPTY: HeaderStack = HeaderStack { headers: [Header::Ppp; HeaderStack::MOST], count: 0 };
 
-    /// Returns the stack of `headers`, listed from the packet outward. `None` if there are too many.
+    /// Returns the stack of `headers`, listed from the packet outward, or `None` if there are too many
+    /// headers.
     pub fn new(headers: &[Header]) -> Option<HeaderStack> {
         let mut stack = HeaderStack::EMPTY;
         stack.headers.get_mut(..headers.len())?.copy_from_slice(headers);
@@ -46,8 +47,8 @@ impl HeaderStack {
     pub fn bytes(&self, ip: u64) -> u64 {
         self.headers().iter().fold(ip, |carried, header| header.bytes(carried))
     }
-    /// The bytes that the headers add to each packet. `None` if the number depends on the length of the
-    /// packet.
+    /// Returns the bytes that the headers add to each packet, or `None` if the number depends on the length
+    /// of the packet.
     pub fn added(&self) -> Option<u64> {
         self.headers().iter().map(|header| header.added()).sum()
     }

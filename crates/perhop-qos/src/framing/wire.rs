@@ -71,8 +71,8 @@ impl Framing {
             Framing::Aal5Snap => (ip + LLC_SNAP + AAL5_TRAILER).div_ceil(CELL_PAYLOAD) * CELL,
         }
     }
-    /// The bytes that are added to the IP bytes, and the bytes of the shortest frame. `None` if these two
-    /// numbers do not determine the wire bytes.
+    /// Returns the bytes that are added to the IP bytes, and the bytes of the shortest frame, or `None` if
+    /// these two numbers do not determine the wire bytes.
     pub(crate) const fn added_and_least(self) -> Option<(u64, u64)> {
         match self {
             Framing::Raw => Some((0, 0)),

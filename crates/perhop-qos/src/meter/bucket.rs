@@ -33,7 +33,7 @@ pub(super) trait Word: Copy + Debug + Ord + Add<Output = Self> + Sub<Output = Se
     fn saturating_add(self, more: Self) -> Self;
     /// `self` / `divisor`, rounded up and limited to 2⁶⁴ − 1.
     fn divided_by(self, divisor: u64) -> u64;
-    /// `self` − `less`. `None` if the result is below 0.
+    /// Returns `self` − `less`, or `None` if the result is below 0.
     fn checked_sub(self, less: Self) -> Option<Self>;
     /// `self` − `less`, and whether the result is below 0. In that case the number is invalid.
     fn overflowing_sub(self, less: Self) -> (Self, bool);

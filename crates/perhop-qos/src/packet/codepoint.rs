@@ -49,7 +49,7 @@ impl Dscp {
     /// The codepoint of expedited forwarding (RFC 3246).
     pub const EF: Dscp = Dscp(46);
 
-    /// The codepoint with this `value`. `None` if the value is above 63.
+    /// Returns the codepoint with this `value`, or `None` if the value is above 63.
     pub const fn new(value: u8) -> Option<Dscp> {
         if value < 64 { Some(Dscp(value)) } else { None }
     }
@@ -121,7 +121,7 @@ const PRECEDENCE_NAMES: [&str; 8] =
     ["routine", "priority", "immediate", "flash", "flash-override", "critical", "internet", "network"];
 
 impl IpPrecedence {
-    /// The precedence with this `value`. `None` if the value is above 7.
+    /// Returns the precedence with this `value`, or `None` if the value is above 7.
     pub const fn new(value: u8) -> Option<IpPrecedence> {
         if value < 8 { Some(IpPrecedence(value)) } else { None }
     }

@@ -43,7 +43,7 @@ impl Ecn {
 pub struct LinkMark(u8);
 
 impl LinkMark {
-    /// The mark with this `value`. `None` if the value is above 7.
+    /// Returns the mark with this `value`, or `None` if the value is above 7.
     pub const fn new(value: u8) -> Option<LinkMark> {
         if value < 8 { Some(LinkMark(value)) } else { None }
     }

@@ -80,7 +80,7 @@ impl PortClassifier {
             Compiled::InOrder(classes) => classes.iter().any(Class::reads_link_marks),
         }
     }
-    /// The queue of `packet`. `None` if no class matches.
+    /// Returns the queue of `packet`, or `None` if no class matches.
     pub fn classify(&self, packet: &Packet) -> Option<QueueId> {
         let queue = self.queue_of(packet);
         (queue != NONE).then_some(queue)

@@ -33,8 +33,8 @@ pub(super) struct InProgress {
 }
 
 impl Fragmenter {
-    /// Returns the fragmenter of `wire` for the queues of `queueing`. `None` if the headers do not fragment
-    /// packets.
+    /// Returns the fragmenter of `wire` for the queues of `queueing`, or `None` if the headers do not
+    /// fragment packets.
     pub(super) fn build(wire: &WireConfig, queueing: Option<&QueueingConfig>) -> Option<Fragmenter> {
         let fragmentation = wire.headers.fragmentation()?;
         let mut interleaved = Vec::new();

@@ -42,8 +42,8 @@ impl SharedLimit {
 }
 
 impl Gate {
-    /// Returns the reason why `packet` may not join its queue, which is one of `queues`. `None` if the packet
-    /// may join. Calls `is_congested` only if the result depends on it.
+    /// Returns the reason why `packet` may not join its queue, which is one of `queues`, or `None` if it may
+    /// join. Calls `is_congested` only if the result depends on it.
     pub(super) fn refuses(
         &mut self,
         now: Time,

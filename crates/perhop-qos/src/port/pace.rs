@@ -11,7 +11,7 @@ use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 #[derive(Clone, Debug)]
 #[repr(C)] // fields that every packet reads come last, next to those of the port
 pub(super) struct Pace {
-    /// The options that few wires have. `None` if this wire has none of them.
+    /// The options that few wires have, or `None` if this wire has none of them.
     rare: Option<Box<Rare>>,
     /// The transmission time of a packet of `last_length`. It is stored because most packets have the length
     /// of the previous packet.
@@ -86,8 +86,8 @@ impl Pace {
     pub(super) fn time(&mut self, starts: Time, length: u32) -> Time {
         self.known(length).unwrap_or_else(|| self.measure(starts, length))
     }
-    /// Returns the transmission time of a packet of `length` IP bytes. `None` if the time needs a division or
-    /// depends on the start.
+    /// Returns the transmission time of a packet of `length` IP bytes, or `None` if the time needs a division
+    /// or depends on the start.
     #[inline]
     pub(super) fn known(&self, length: u32) -> Option<Time> {
         if self.byte > 0 {

@@ -21,7 +21,7 @@ impl Port {
         }
         self.shaped_until = None;
     }
-    /// The place where `packet` would wait. `None` if no class matches.
+    /// Returns the place where `packet` would wait, or `None` if no class matches.
     pub fn place(&self, packet: &Packet) -> Option<Place> {
         let queue = self.classifier.classify(packet)?;
         let precedence = self.queues()[queue.index()].precedence_of(packet);

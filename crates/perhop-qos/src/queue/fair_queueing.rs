@@ -279,7 +279,7 @@ impl FlowQueues {
         }
     }
 
-    /// The queue that `packet` must join. `None` if its flow gets a free queue.
+    /// Returns the queue that `packet` must join, or `None` if its flow gets a free queue.
     fn find(&self, packet: &Packet) -> Option<usize> {
         let key = (packet.flow_key(), packet.dscp.precedence());
         let place = self.place(key);

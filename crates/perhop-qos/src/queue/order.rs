@@ -107,8 +107,8 @@ impl Order {
             Order::Fair(_) | Order::Dual(_) | Order::Tin => false,
         }
     }
-    /// Removes and returns the next packet to discard, with its flow. `None` if the queue need not discard a
-    /// packet.
+    /// Removes and returns the next packet to discard, with its flow, or `None` if the queue need not discard
+    /// a packet.
     pub(super) fn discard_excess(&mut self) -> Option<(Packet, u16)> {
         match self {
             Order::Fair(_) | Order::Dual(_) | Order::Tin => None,

@@ -96,8 +96,8 @@ struct Decision {
     credit: i64,
     /// Whether none of the classes that may send had bytes left in its turn.
     is_second_round: bool,
-    /// The class whose allotment permits the packet. `None` if no allotment permits it, and the packet is
-    /// sent only because the wire would otherwise be idle.
+    /// The class whose allotment permits the packet, or `None` if the packet is sent only because the wire
+    /// would otherwise be idle.
     account: Option<Account>,
 }
 

@@ -45,8 +45,8 @@ pub trait Scheduler {
     fn holds_back(&self) -> bool {
         false
     }
-    /// The time until which the last [`select`](Scheduler::select) held back all heads. `None` if it selected
-    /// a child.
+    /// Returns the time until which the last [`select`](Scheduler::select) held back all heads, or `None` if
+    /// it selected a child.
     fn held_until(&self) -> Option<Time> {
         None
     }

@@ -212,8 +212,8 @@ impl GuaranteeExcess {
 }
 
 impl Class {
-    /// Returns the time until which the maximum of the class holds back a packet of `length` bytes. `None` if
-    /// the packet may leave now.
+    /// Returns the time until which the maximum of the class holds back a packet of `length` bytes, or `None`
+    /// if the packet may leave now.
     fn held_until(&self, now: Time, length: u32) -> Option<Time> {
         let ready = self.maximum.as_ref()?.reaches(now, self.link.counted(length));
         (ready > now).then_some(ready)

@@ -78,7 +78,7 @@ impl Child {
     fn finish(&self, length: u32) -> Virtual {
         self.start + self.weight.span(length)
     }
-    /// The finish tag of the child's head. `None` if it has no head.
+    /// Returns the finish tag of the child's head, or `None` if the child has no head.
     #[inline]
     fn tag(&self) -> Option<Virtual> {
         (self.head > 0).then(|| self.finish(self.head))

@@ -86,7 +86,7 @@ impl Tournament {
         let is_absent = (self.winner >> 64) as u64 == (ABSENT >> 64) as u64;
         (!is_absent).then_some(player)
     }
-    /// The lowest tag. `None` if all players are absent.
+    /// Returns the lowest tag, or `None` if all players are absent.
     #[inline]
     pub(super) fn least(&self) -> Option<Virtual> {
         self.winner().map(|_| self.lower_bound())

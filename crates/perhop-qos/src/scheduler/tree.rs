@@ -68,8 +68,8 @@ struct Node {
     parent: Option<Place>,
     /// Whether the scheduler counts arrivals.
     counts_arrivals: bool,
-    /// The nearest outer position whose scheduler counts arrivals. `None` if there is no such scheduler, or
-    /// if a shaper is in between.
+    /// The nearest outer position whose scheduler counts arrivals, or `None` if there is no such scheduler or
+    /// a shaper is in between.
     informs: Option<Place>,
     /// The child that the node would serve now.
     choice: Option<usize>,

@@ -29,8 +29,8 @@ pub(super) struct Weight {
 }
 
 impl Weight {
-    /// The weight of a class with the fraction `part` of the sum of weights, above 0 and at most 1. `None` if
-    /// the fraction is too small to be represented.
+    /// Returns the weight of a class with the fraction `part` (above 0 and at most 1) of the sum of weights,
+    /// or `None` if the fraction is too small to be represented.
     pub(super) fn part(part: f64) -> Option<Weight> {
         let part = libm::round(part * (1u64 << PART_BITS) as f64) as u64;
         let inverse = (1u128 << (FRACTION_BITS + PART_BITS)) / u128::from(part.max(1));

@@ -179,8 +179,8 @@ impl MredConfig {
         self.rules()?.averaging.weight().map_err(|error| error.within("averaging"))
     }
 
-    /// The limit that the whole queue never exceeds. `None` if there is no limit, if the limit counts only
-    /// some of the packets, or if a packet is admitted while any room remains (ns-2 in bytes).
+    /// Returns the limit that the whole queue never exceeds, or `None` if there is no limit, if the limit
+    /// counts only some of the packets, or if a packet is admitted while any room remains (ns-2 in bytes).
     pub fn queue_limit(&self) -> Option<QueueSize> {
         let rules = self.rules().ok()?;
         let is_whole = rules.limit_counts == LimitCounts::Queue;

@@ -57,7 +57,7 @@ impl SinceDrop<'_> {
     pub(super) fn end_above_max(&mut self) {
         (*self.next, *self.due) = (1, 0);
     }
-    /// Stops counting. Only for rules that do not read [`SinceDrop::was_below_min`].
+    /// Stops counting, under a rule that does not read [`SinceDrop::was_below_min`].
     #[inline]
     pub(super) fn end(&mut self) {
         *self.due = 0;

@@ -207,8 +207,8 @@ impl LevelCurves {
     pub(super) fn whole(&self, index: usize) -> u64 {
         self.whole[index]
     }
-    /// The probability at a level of at least `min`, as [`DropCurve::probability`]. `None` if every packet is
-    /// dropped.
+    /// Returns the probability at a level of at least `min`, like [`DropCurve::probability`], or `None` if
+    /// every packet is dropped.
     #[inline]
     pub(super) fn probability(&self, index: usize, average: u64) -> Option<Probability> {
         let (above_min, whole) = (average - self.min[index], self.whole[index]);

@@ -119,8 +119,8 @@ impl Smoothing {
         }
         steps << self.shift
     }
-    /// The level after a sample of `held` packets or bytes, which must be at most [`Smoothing::longest`].
-    /// Only for averages that move by shifts.
+    /// Returns the level after a sample of `held` packets or bytes, which must be at most
+    /// [`Smoothing::longest`]. The average must be one that moves by shifts.
     #[inline]
     pub(super) fn shifted(&self, level: u64, held: u64) -> u64 {
         level - (level >> self.shift) + (held << FRACTION_BITS)

@@ -112,7 +112,7 @@ impl PieConfig {
             PieLaw::Linux => PieSpacing::Derandomized,
         })
     }
-    /// The drop probability up to which packets are marked. `None` if packets are never marked.
+    /// Returns the drop probability up to which packets are marked, or `None` if packets are never marked.
     pub(in crate::buffer) fn marks_up_to(&self) -> Option<f64> {
         match self.ecn {
             EcnConfig::Ignore => None,

@@ -5,7 +5,7 @@ use super::{Account, Cbq, LEAF, Parent};
 use crate::scheduler::config::Guideline;
 
 impl Cbq {
-    /// The class whose allotment permits `child` to send. `None` if no allotment permits it.
+    /// Returns the class whose allotment permits `child` to send, or `None` if no allotment permits it.
     pub(super) fn account(&mut self, child: usize, now: i64, heads: &[u32]) -> Option<Account> {
         if self.guideline == Guideline::Formal && self.lowest_unsatisfied.is_none() {
             self.lowest_unsatisfied = Some(self.find_unsatisfied(now, heads));
