@@ -85,8 +85,8 @@ def bounds(
         For class-maps and policy-maps without an interface: the rate of the interface that perhop adds for
         the outermost policy, for example 50Mb/s.
     over
-        With --traffic: the time between two outputs of the router, or the time over which one output has
-        counted, for example 300s. Default: the rates that the output prints.
+        With --traffic: the time between the two outputs of the router, or the time for which the counters of
+        one output have counted, for example 300s. Default: perhop uses the rates that the output prints.
 
     """
     of_router: RouterOptions = {

@@ -37,22 +37,22 @@ def bufferbloat(
     json: Json = False,
     quiet: Quiet = False,
 ) -> Exit:
-    """Show latency under load of a line for several queueing disciplines, with a grade for each.
+    """Show the latency of a link under load for several qdiscs, with a grade for each.
 
-    The method is that of public bufferbloat tests: a ping runs while the line is idle for 5 s, while four TCP
-    connections download for 10 s, and while four upload for 10 s. The discipline is at both ends of the line.
+    The method is that of public bufferbloat tests: a ping runs while the link is idle for 5 s, while four TCP
+    connections download for 10 s, and while four upload for 10 s. The qdisc is at both ends of the link.
     The grades are those of DSLReports, by the mean increase of the round-trip time under load: below 5 ms A+,
-    30 ms A, 60 ms B, 200 ms C, 400 ms D, else F.
+    30 ms A, 60 ms B, 200 ms C, 400 ms D, otherwise F.
 
     Parameters
     ----------
     rate
-        Rates of the line, down and up, for example 50/10Mb/s, or one rate for both.
+        Rates of the link, down and up, for example 50/10Mb/s, or one rate for both.
     rtt
-        Round-trip time of the idle line. Default: 20ms.
+        Round-trip time of the idle link. Default: 20ms.
     qdisc
-        Queueing disciplines to compare, separated by commas, each with its options as in tc; fifo is a queue
-        of 1000 packets. Default: fifo,fq_codel,cake.
+        Qdiscs to compare, separated by commas, each with its options as in tc; fifo is a queue of 1000
+        packets. Default: fifo,fq_codel,cake.
     plot
         File for the graph: .html, .svg, .png or .pdf.
 

@@ -56,7 +56,7 @@ def buffers(
         The configuration of the switch, or its output of `show platform hardware fed switch active qos queue
         config interface`.
     interface
-        Show only this port. Can be given several times.
+        Show only this port. May be given several times.
     model
         The product, for example c9300-24t, if the configuration does not name it.
     port_units

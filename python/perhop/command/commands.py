@@ -48,14 +48,14 @@ _design = Group(
 _show = Group(
     "show", "Show counters at the end of a run, in the format of a router or of Linux.", examples.SHOW
 )
-_policy_map = Group("policy-map", "Policies and their counters.", examples.SHOW)
-_interfaces = Group("interfaces", "Interfaces and their counters.", examples.SHOW)
+_policy_map = Group("policy-map", "Show policies and their counters.", examples.SHOW)
+_interfaces = Group("interfaces", "Show interfaces and their counters.", examples.SHOW)
 _class_of_service = Group(
-    "class-of-service", "Parts of a configuration as the router shows them, without a run.", examples.SHOW
+    "class-of-service", "Show parts of a configuration as the router does, without a run.", examples.SHOW
 )
 # `perhop show platform hardware fed switch active qos queue`, a group for each word.
 _CHIP = [
-    Group(word, "Queues in the chip of a Catalyst switch (UADP).", examples.SHOW)
+    Group(word, "Show queues in the chip of a Catalyst switch (UADP).", examples.SHOW)
     for word in ("platform", "hardware", "fed", "switch", "active", "qos", "queue")
 ]
 _chip_stats = Group("stats", "Counters of the queues of a port, at the end of a run.", examples.SHOW)
@@ -103,7 +103,7 @@ _add(
     COMMANDS,
     "bufferbloat",
     "bufferbloat:bufferbloat",
-    "Show latency under load for each queueing discipline, with the grades of public tests.",
+    "Show the latency under load for each qdisc, with the grades of public tests.",
     examples.BUFFERBLOAT,
 )
 _add(

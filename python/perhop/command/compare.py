@@ -97,7 +97,8 @@ def compare(
     live_replications
         Number of live runs. Default: 1.
     router
-        File with the output of `show policy-map interface` of a real router.
+        File with the output of a real device: `show policy-map interface`, `show interfaces queue` and others
+        of Junos, `tc -s qdisc show`, or `qos queue stats` of a Catalyst.
     percent
         With --router: tolerance for rates, percent. Default: 5.
     points
@@ -106,8 +107,8 @@ def compare(
         With --router and a configuration: the line rate, or the rate of the interface that perhop adds for a
         policy.
     over
-        The time over which the output has counted, or the time between two outputs of --traffic, for example
-        300s. Default: the rates that the output prints.
+        The time for which the counters of the output have counted, or the time between the two outputs of
+        --traffic, for example 300s. Default: perhop uses the rates that the output prints.
     output
         Folder for the comparison and both results; `perhop report` reads it.
     strict

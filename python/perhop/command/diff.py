@@ -94,8 +94,8 @@ def diff(
         For configurations: a scenario with that router. perhop simulates it with each configuration.
     simulate
         Simulate both with the same seed and the same traffic; for configurations, perhop infers the traffic
-        from the old one. Without the option, two configurations are simulated briefly if that takes less than
-        2 million packet-hops.
+        from the old configuration. Without this option, perhop simulates two configurations briefly if that
+        takes less than 2 million packet-hops.
     chart
         With --scenario or --simulate: write a chart of throughput, drops and delays of each class in both,
         with 95 % confidence intervals. A .html or .pdf file has all charts; the second .svg or .png file is

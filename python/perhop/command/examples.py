@@ -391,7 +391,7 @@ LIVE = """\
 Examples:
   perhop live run edge.perhop.yaml
   perhop live bridge --policy router.cfg --in eth1 --out eth2
-  perhop doctor                      the abilities of this machine
+  perhop doctor                      what this machine supports
 """
 
 LIVE_RUN = """\

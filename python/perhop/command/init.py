@@ -56,13 +56,13 @@ def init(
         A router configuration: infer the scenario from it, with one traffic entry per class.
     whole_port
         Instead of --interface: a physical port. All its tunnels and sub-interfaces with policies run at the
-        same time.
+        same time, and share the rate of the port.
     rate
         For tc: the line rate. For a policy that is not attached to an interface: the rate of the interface
         that perhop adds for it.
     over
-        With --traffic: the time between two outputs of the router, or the time over which one output has
-        counted, for example 300s. Default: the rates that the output prints.
+        With --traffic: the time between the two outputs of the router, or the time for which the counters of
+        one output have counted, for example 300s. Default: perhop uses the rates that the output prints.
 
     """
     options: RouterOptions = {

@@ -62,7 +62,7 @@ def plot(
     title
         Title of the plot; '' for none. Default: a title from the results.
     label
-        Replace a name by a text, as NAME=TEXT. NAME is a class, a run, a line, a parameter, or the axis x or
+        Show TEXT instead of NAME, as NAME=TEXT. NAME is a class, a run, a line, a parameter, or the axis x or
         y. May be given several times.
     size
         Width of a picture, for example 3.4in, 85mm or 8.5cm, or width and height, for example '3.4in x

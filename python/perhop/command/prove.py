@@ -51,10 +51,11 @@ def prove_(
     third
         The other configuration, if the second argument is `==`.
     at
-        The port to compare. If given twice: the port of the first and of the second configuration. Default:
-        the only port with a policy of each, if their names differ; otherwise all ports, matched by name.
+        The port to compare. If given twice: first the port of FIRST, then the port of SECOND. Default: all
+        ports, paired by name. If each configuration has only one port with a policy, and the names of these
+        two ports differ, perhop compares these two.
     policy
-        The policy to compare. If given twice: the policy of the first and of the second configuration.
+        The policy to compare. If given twice: first the policy of FIRST, then the policy of SECOND.
     rate
         The rate of the interface, for example 50Mb/s, for a policy that is not attached to one.
 

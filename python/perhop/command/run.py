@@ -89,10 +89,10 @@ def run(
         Parameter(
             help="For router configurations: file with the offered load. Formats: CSV with "
             "class,rate,packet_bytes,kind; flow records as CSV (NetFlow, IPFIX); a capture (pcap, pcapng); "
-            "output of the router's counters, or two outputs as before.txt,after.txt with --over. Or a burst "
-            "into each class, one after the other: 'microburst(10Gb/s->1Gb/s, 200 kB)', from the rate of the "
-            "sender to that of the interface; 'microburst(4x10Gb/s, 50 kB, class=VOICE, frame=1518B)' for "
-            "four senders of 50 kB each."
+            "output of the router's counters, or two outputs as before.txt,after.txt with --over. Or "
+            "'microburst(10Gb/s->1Gb/s, 200 kB)': a burst of 200 kB into each class, one class after the "
+            "other, from a sender with 10 Gb/s to an interface with 1 Gb/s. Or "
+            "'microburst(4x10Gb/s, 50 kB, class=VOICE, frame=1518B)': four senders of 50 kB each."
         ),
     ] = None,
     load: Load = None,
@@ -133,16 +133,17 @@ def run(
         the replications of that point.
     replications
         Number of runs with different random draws; two or more give confidence intervals. Default: the number
-        in the scenario, else 3 to 10, as many as fit into 1.5 million packet transmissions.
+        in the scenario, otherwise 3 to 10, as many as fit into 1.5 million packet-hops (one packet on one
+        link).
     whole_port
         Instead of --interface: a physical port. All its tunnels and sub-interfaces with policies run at the
-        same time, below the rate of the port.
+        same time, and share the rate of the port.
     rate
         For tc: the line rate, for example 50Mb/s. For class-maps and policy-maps without an interface: the
         rate of the interface that perhop adds for the outermost policy.
     over
-        With --traffic: the time between two outputs of the router, or the time over which one output has
-        counted, for example 300s. Default: the rates that the output prints.
+        With --traffic: the time between the two outputs of the router, or the time for which the counters of
+        one output have counted, for example 300s. Default: perhop uses the rates that the output prints.
     output
         Folder for summary.json and the tables as Parquet. It is written completely or not at all.
     plot

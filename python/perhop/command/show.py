@@ -68,8 +68,8 @@ def policy_map_interface(
     replication
         Number of the replication in the results, from 0.
     over
-        With --traffic: the time between two outputs of the router, or the time over which one output has
-        counted, for example 300s. Default: the rates that the output prints.
+        With --traffic: the time between the two outputs of the router, or the time for which the counters of
+        one output have counted, for example 300s. Default: perhop uses the rates that the output prints.
 
     """
     after_s = _seconds(after)
@@ -141,8 +141,8 @@ def interfaces_rate_limit(
     replication
         Number of the replication in the results, from 0.
     over
-        With --traffic: the time between two outputs of the router, or the time over which one output has
-        counted, for example 300s. Default: the rates that the output prints.
+        With --traffic: the time between the two outputs of the router, or the time for which the counters of
+        one output have counted, for example 300s. Default: perhop uses the rates that the output prints.
 
     """
     options = counter_options(traffic, load, over, platform=platform)
@@ -185,8 +185,8 @@ def queue_stats(
     replication
         Number of the replication in the results, from 0.
     over
-        With --traffic: the time between two outputs of the router, or the time over which one output has
-        counted, for example 300s. Default: the rates that the output prints.
+        With --traffic: the time between the two outputs of the router, or the time for which the counters of
+        one output have counted, for example 300s. Default: perhop uses the rates that the output prints.
 
     """
     source, interface = in_order(source, interface)
@@ -224,12 +224,12 @@ def _of_linux(command: str) -> Callable[..., Exit]:
         source
             Commands or output of tc, or a scenario, which perhop runs first, or a folder with results.
         interface
-            The device. Default: all that have a queueing discipline.
+            The device. Default: all devices that have a qdisc.
         replication
             Number of the replication in the results, from 0.
         over
-            With --traffic: the time between two outputs, or the time over which one output has counted, for
-            example 300s.
+            With --traffic: the time between the two outputs, or the time for which the counters of one output
+            have counted, for example 300s.
 
         """
         options = counter_options(traffic, load, over)

@@ -54,8 +54,9 @@ def _command(command: str) -> Callable[..., Exit]:
         replication
             Number of the replication in the results, from 0.
         over
-            With --traffic: the time between two outputs of the router, or the time over which one output has
-            counted, for example 300s. Default: the rates that the output prints.
+            With --traffic: the time between the two outputs of the router, or the time for which the counters
+            of one output have counted, for example 300s. Default: perhop uses the rates that the output
+            prints.
 
         """
         options = counter_options(traffic, load, over, platform=platform)
