@@ -78,6 +78,8 @@ fn entries_have_the_words_of_ios_xr() {
     for (entry, expected) in [
         ("10 permit ipv4 any any capture", Modelled),
         ("10 permit tcp any any eq bgp counter C", Modelled),
+        ("10 permit tcp any any eq ssh", Modelled),
+        ("10 permit tcp any range 600 ldp any", Modelled),
         ("10 permit ipv4 any any nexthop1 ipv4 192.0.2.1", NotModelled),
         ("10 permit ipv4 any any set qos-group 5", NotModelled),
         ("10 permit udp any any police 10 mbps", NotModelled),
