@@ -56,8 +56,8 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     }
 }
 
-/// Whether a device has a port at this place without a policy. The member ports of a bundle have the policy of
-/// the bundle.
+/// Whether a device has a port at this place without a policy. The member ports of a bundle have the policy
+/// of the bundle.
 fn lacks_policy(snapshot: &Snapshot, device: usize, (is_output, is_inside): Place) -> bool {
     ports(snapshot).any(|(id, inside)| {
         let port = snapshot.port(id);

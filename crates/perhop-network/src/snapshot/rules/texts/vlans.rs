@@ -78,7 +78,8 @@ fn check_uplinks(
     found: &mut Vec<NetworkFinding>,
 ) {
     let own = &switches[device];
-    // Whether no device at the other end of a trunk uses the VLAN. A server or an unknown device can be there.
+    // Whether no device at the other end of a trunk uses the VLAN. A server or an unknown device can be
+    // there.
     let is_unused = |name: &str, vlan: u16| {
         let ends = cables.iter().flat_map(|[end, other]| [(end, other), (other, end)]);
         let mut far = ends.filter(|(near, _)| near.device == device && snapshot.port(**near).name == name);
