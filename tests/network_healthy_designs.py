@@ -102,9 +102,78 @@ def generated_shares() -> Files:
     return {**files, "r5.cfg": device("r5", "AutoQos-4.0-Output-Policy", generated)}
 
 
+def tracked_uplinks() -> Files:
+    """Return two gateways of one group, of which the active one tracks its uplink."""
+    tracks = " standby 7 track 1 decrement 20\n"
+    return {
+        f"gw{number}.cfg": f"""hostname gw{number}
+track 1 interface GigabitEthernet0/0 line-protocol
+interface GigabitEthernet0/0
+ ip address 192.0.2.{4 * number + 1} 255.255.255.252
+interface GigabitEthernet0/1
+ ip address 10.7.0.{number} 255.255.255.0
+ standby 7 ip 10.7.0.254
+ standby 7 priority {120 - 10 * number}
+ standby 7 preempt
+{tracks if number == 1 else ""}"""
+        for number in (1, 2)
+    }
+
+
+def two_clouds() -> Files:
+    """Return two hubs, each with a policy for the group of both spokes, whose tunnels are in a zone."""
+    policy = "policy-map SITES\n class class-default\n  shape average 9500000\n"
+    hubs = {
+        f"hub{cloud}.cfg": f"""hostname hub{cloud}
+{policy}interface GigabitEthernet0/0
+ ip address 198.51.100.{8 * cloud + 1} 255.255.255.248
+interface Tunnel{cloud}
+ ip address 172.16.{cloud}.1 255.255.255.0
+ nhrp map group SMALL service-policy output SITES
+ nhrp map group LARGE service-policy output SITES
+ ip nhrp network-id {cloud}
+ tunnel source GigabitEthernet0/0
+ tunnel mode gre multipoint
+ip route 0.0.0.0 0.0.0.0 198.51.100.{8 * cloud + 2}
+"""
+        for cloud in (1, 2)
+    }
+    tunnels = {
+        number: "".join(
+            f"""interface Tunnel{cloud}
+ ip address 172.16.{cloud}.{number} 255.255.255.0
+ nhrp group {group}
+ ip nhrp network-id {cloud}
+ ip nhrp nhs 172.16.{cloud}.1
+ ip nhrp map 172.16.{cloud}.1 198.51.100.{8 * cloud + 1}
+ zone-member security VPN
+ tunnel source GigabitEthernet0/0
+ tunnel mode gre multipoint
+"""
+            for cloud in (1, 2)
+        )
+        for number, group in ((2, "SMALL"), (3, "LARGE"))
+    }
+    spokes = {
+        f"spoke{number}.cfg": f"""hostname spoke{number}
+zone security VPN
+interface GigabitEthernet0/0
+ ip address 198.51.100.{8 * number + 25} 255.255.255.248
+interface GigabitEthernet0/1
+ ip address 10.{number}.0.1 255.255.255.0
+ zone-member security VPN
+{text}ip route 0.0.0.0 0.0.0.0 198.51.100.{8 * number + 26}
+"""
+        for number, text in tunnels.items()
+    }
+    return {**hubs, **spokes}
+
+
 NETWORKS: dict[str, Files] = {
     "other names of lists": lists(),
     "default route by DHCP": dynamic_address(),
     "equal policies in a vPC domain": virtual_port_channel(),
     "generated shares": generated_shares(),
+    "tracked uplinks": tracked_uplinks(),
+    "two clouds": two_clouds(),
 }

@@ -28,6 +28,21 @@ def test_a_healthy_network_has_no_warning(tmp_path: Path, name: str) -> None:
 
 # The network, the edits, the file and line at fault, and the rule.
 FAULTS = {
+    "small decrement": (
+        "tracked uplinks",
+        [("gw1.cfg", "decrement 20", "decrement 5")],
+        ("gw1.cfg", "standby 7 track 1 decrement 5", "network-group-differs"),
+    ),
+    "group of the other tunnel": (
+        "two clouds",
+        [("hub2.cfg", " nhrp map group SMALL service-policy output SITES\n", "")],
+        ("hub2.cfg", "interface Tunnel2", "network-tunnel-group-unknown"),
+    ),
+    "tunnel without a zone": (
+        "two clouds",
+        [("spoke2.cfg", " zone-member security VPN\n tunnel source", " tunnel source")],
+        ("spoke2.cfg", "interface Tunnel1", "network-port-incomplete"),
+    ),
     "timers that no protocol uses": (
         "gateways with BFD and a follower",
         [("gw1.cfg", " ip ospf bfd\n", "")],

@@ -7,7 +7,7 @@ use perhop_qos::Rate;
 
 use super::super::treatment::shaper;
 use super::super::tree::Node;
-use super::super::{NetworkFinding, Snapshot};
+use super::super::{NetworkFinding, PortId, Snapshot};
 use crate::rules;
 
 /// The maximum and minimum ratio of a hub's shaper to the circuit of an end that count as a match.
@@ -32,6 +32,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
         let unknown = ends.iter().filter(|end| !known.contains(end.group));
         unknown.for_each(|end| report_unknown(snapshot, end, &hubs, &used, found));
     }
+    check_hubs(snapshot, &hubs, &ends, found);
     let mut circuits: BTreeMap<&str, Vec<(usize, u64)>> = BTreeMap::new();
     for end in &ends {
         if let Some(circuit) = circuit(snapshot, end) {
@@ -101,6 +102,51 @@ fn report_unknown(
         );
         found.push(snapshot.finding(hub.device, rule, hub.line, (message, effect())));
     }
+}
+
+/// Reports a tunnel of a hub that has policies for groups, but not for the group of an end in its subnet.
+/// Another tunnel of a hub has a policy for this group.
+fn check_hubs(
+    snapshot: &Snapshot,
+    hubs: &[Membership],
+    ends: &[Membership],
+    found: &mut Vec<NetworkFinding>,
+) {
+    let mut tunnels: BTreeMap<(usize, &str), BTreeSet<&str>> = BTreeMap::new();
+    for hub in hubs {
+        tunnels.entry((hub.device, hub.interface)).or_default().insert(hub.group);
+    }
+    let known: BTreeSet<&str> = hubs.iter().map(|hub| hub.group).collect();
+    for ((device, interface), groups) in tunnels {
+        let Some(link) = port(snapshot, device, interface).and_then(|id| snapshot.link_of(id)) else {
+            continue;
+        };
+        let is_here = |end: &&Membership| {
+            let id = port(snapshot, end.device, end.interface);
+            end.device != device && link.ends.iter().any(|other| Some(other.id) == id)
+        };
+        let lacking = ends.iter().filter(|end| known.contains(end.group) && !groups.contains(end.group));
+        let mut seen = BTreeSet::new();
+        for end in lacking.filter(is_here).filter(|end| seen.insert(end.group)) {
+            let router = snapshot.router(device);
+            let Some(own) = router.ports.iter().find(|port| port.name == interface) else { continue };
+            let message = format!(
+                "{interface} of {} has no policy for the group {} of {}, but policies for {} other groups",
+                snapshot.devices[device].name,
+                end.group,
+                snapshot.devices[end.device].name,
+                groups.len()
+            );
+            let effect = "the hub sends to this end without its shaper and its queues".to_owned();
+            let rule = &rules::NETWORK_TUNNEL_GROUP_UNKNOWN;
+            found.push(snapshot.finding(device, rule, own.line, (message, effect)));
+        }
+    }
+}
+
+fn port(snapshot: &Snapshot, device: usize, name: &str) -> Option<PortId> {
+    let place = snapshot.router(device).ports.iter().position(|port| port.name == name)?;
+    Some(PortId { device, port: place })
 }
 
 /// Returns the rate of the circuit below the tunnel of an end, if a line sets the bandwidth of the circuit.

@@ -96,6 +96,7 @@ mod tag_numbers;
 mod term_names;
 mod term_protocols;
 mod timers;
+mod tracked_priorities;
 mod tunnel_parts;
 mod twin_ports;
 mod unattached;
@@ -105,6 +106,7 @@ mod vlan_ports;
 mod vlans;
 mod vpc;
 mod vrf_routes;
+mod zone_members;
 mod zones;
 
 use parts::Parts;
@@ -121,7 +123,7 @@ type CheckOfParts = fn(&Snapshot, &[Parts], &mut Vec<NetworkFinding>);
 /// A function for rules that need the statements, and the classes, policies and lists.
 type CheckOfBoth = fn(&Snapshot, &[Vec<Node>], &[Parts], &mut Vec<NetworkFinding>);
 
-const CHECKS: [Check; 75] = [
+const CHECKS: [Check; 77] = [
     access_vlans::check,
     addressless::check,
     bare_classifiers::check,
@@ -191,11 +193,13 @@ const CHECKS: [Check; 75] = [
     term_names::check,
     term_protocols::check,
     timers::check,
+    tracked_priorities::check,
     twin_ports::check,
     units::check,
     vlans::check,
     vpc::check,
     vrf_routes::check,
+    zone_members::check,
     zones::check,
 ];
 const CHECKS_OF_PARTS: [CheckOfParts; 9] = [
