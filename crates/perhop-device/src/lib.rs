@@ -67,7 +67,7 @@ pub use policy::{
 pub use policy_uses::{MadeInterface, PolicyUses};
 pub use port::{Attachments, CountedBytes, LineKind, Port, Router, Wire};
 pub use report::{Detail, Report};
-pub use routing::{PortRouting, RoutingProcess, RoutingProtocol};
+pub use routing::{AnnouncedSubnets, PortRouting, RoutingProcess, RoutingProtocol};
 pub use srr::{EgressMemory, Hundredths, SrrPort, SrrQueue, SrrQueueSet, SrrSetQueue};
 pub use switch_memory::{
     Burst, DefaultQueue, DropThreshold, InputQueue, LineLeftOut, MarkedField, MarkedPackets, MemoryOptions,

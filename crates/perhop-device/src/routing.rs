@@ -57,7 +57,17 @@ pub struct PortRouting {
     /// The line that makes the port passive: the port announces its subnet, but has no neighbors. `None` if
     /// the port can have neighbors.
     pub passive: Option<usize>,
-    /// The subnet that the port announces, if it differs from the subnet of the port's address: a loopback
-    /// interface announces one host (RFC 2328 §9.1).
-    pub announced: Option<Prefix>,
+    /// The subnets that the port announces.
+    pub announced: AnnouncedSubnets,
+}
+
+/// The subnets that a port announces in a routing protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AnnouncedSubnets {
+    /// The subnets of its addresses.
+    OfAddresses,
+    /// One host: the address of a loopback interface in OSPF (RFC 2328 §9.1).
+    Host(Prefix),
+    /// No subnet: the port only has neighbors.
+    Nothing,
 }

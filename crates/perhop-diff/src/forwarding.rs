@@ -5,9 +5,9 @@
 
 use perhop_device::intent::{Condition, Direction};
 use perhop_device::{
-    AccessGroup, AccessList, ClassifiedHeader, Encryption, Forwarding, InterfaceAddress, LabelDistribution,
-    PortForwarding, PortRouting, Route, RouteTarget, RoutingProcess, SharedAddress, Tunnel, TunnelMap,
-    TunnelSource,
+    AccessGroup, AccessList, AnnouncedSubnets, ClassifiedHeader, Encryption, Forwarding, InterfaceAddress,
+    LabelDistribution, PortForwarding, PortRouting, Route, RouteTarget, RoutingProcess, SharedAddress,
+    Tunnel, TunnelMap, TunnelSource,
 };
 use serde_json::{Map, Value, json};
 
@@ -160,9 +160,13 @@ fn add_routing(
     insert: &mut impl FnMut(&str, Option<Value>),
 ) {
     for PortRouting { line: _, process, area, cost, passive, announced } in routing {
+        let announces = match announced {
+            AnnouncedSubnets::OfAddresses => Value::Null,
+            AnnouncedSubnets::Host(host) => json!(host.to_string()),
+            AnnouncedSubnets::Nothing => json!("nothing"),
+        };
         let value = json!({
-            "area": area, "cost": cost.value, "passive": passive.is_some(),
-            "announces": announced.map(|prefix| prefix.to_string()),
+            "area": area, "cost": cost.value, "passive": passive.is_some(), "announces": announces,
         });
         insert(&format!("part in routing process {}", process + 1), Some(value));
     }

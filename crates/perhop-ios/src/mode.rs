@@ -37,8 +37,12 @@ pub(crate) enum Mode {
     IpsecProfile(usize),
     /// `crypto map`
     CryptoMap(usize),
-    /// `router`
+    /// `router`, and `vrf` of NX-OS and IOS XR inside it, which is a process of its own.
     RouterProcess(usize),
+    /// `area` of IOS XR, with the indexes of the process and of the area.
+    RouterArea(usize, usize),
+    /// `interface` in a routing process of IOS XR, with the indexes of the process and of the port.
+    RouterPort(usize, usize),
     /// `router static` of IOS XR, and its address families.
     StaticRoutes,
     /// `mpls ldp` of IOS XR, and the blocks inside it.

@@ -146,7 +146,13 @@ impl Parser {
     /// because no other line marks its end.
     fn comment(&mut self) {
         if let Some(Frame {
-            mode: Mode::Irrelevant | Mode::NotModelled(_) | Mode::RouterProcess(_) | Mode::Labels,
+            mode:
+                Mode::Irrelevant
+                | Mode::NotModelled(_)
+                | Mode::RouterProcess(_)
+                | Mode::RouterArea(..)
+                | Mode::RouterPort(..)
+                | Mode::Labels,
             layout: Layout::Flat,
             ..
         }) = self.frames.last()
@@ -157,9 +163,16 @@ impl Parser {
 
     /// Closes the blocks that do not contain a line with indentation `indent`.
     fn dedent(&mut self, indent: usize) {
-        while let Some(frame) = self.frames.last_mut() {
+        loop {
+            let is_inside_process = self.is_inside_process();
+            let Some(frame) = self.frames.last_mut() else { break };
             match frame.layout {
                 Layout::Unknown if indent > frame.indent => frame.layout = Layout::Indented,
+                // A block without lines.
+                Layout::Unknown if is_inside_process => {
+                    self.frames.pop();
+                    continue;
+                }
                 Layout::Unknown => frame.layout = Layout::Flat,
                 Layout::Indented if indent <= frame.indent => {
                     self.frames.pop();
@@ -169,6 +182,12 @@ impl Parser {
             }
             break;
         }
+    }
+
+    /// Whether the innermost block is inside the indented block of a routing process.
+    fn is_inside_process(&self) -> bool {
+        let outer = self.frames.len().checked_sub(2).map(|place| &self.frames[place]);
+        outer.is_some_and(|frame| frame.layout == Layout::Indented && frame.mode.is_of_process())
     }
 
     /// Reads a line that controls the structure of the file.
@@ -225,7 +244,10 @@ impl Parser {
         if let Some(Frame { mode, layout: Layout::Indented, .. }) = self.frames.last()
             && let Some(finding) = mode.finding()
         {
-            self.note(*mode, number, form, words);
+            let opens = self.note(*mode, number, form, words);
+            if let Some(mode) = opens {
+                self.frames.push(Frame { mode, line: number, indent, layout: Layout::Unknown });
+            }
             return finding;
         }
         let innermost = self.innermost(words);
@@ -269,14 +291,15 @@ impl Parser {
         }
     }
 
-    /// Reads a line of a block whose lines all have the same state.
-    fn note(&mut self, mode: Mode, number: usize, form: Form, words: &[&str]) {
+    /// Reads a line of a block whose lines all have the same state. Returns the block that it opens.
+    fn note(&mut self, mode: Mode, number: usize, form: Form, words: &[&str]) -> Option<Mode> {
         for spelling in [Spelling::Full, Spelling::Abbreviated] {
             let mut reader = Reader::new(words, form, number, &mut self.diagnostics);
             if syntax::read(&mut self.configuration, mode, spelling, &mut reader).is_some() {
-                return;
+                return reader.opens;
             }
         }
+        None
     }
 
     /// Returns the command of the innermost block of which an unknown command is probably a misspelling.
@@ -295,10 +318,16 @@ impl Parser {
 }
 
 impl Mode {
+    /// Whether the block belongs to a routing process.
+    fn is_of_process(self) -> bool {
+        matches!(self, Mode::RouterProcess(_) | Mode::RouterArea(..) | Mode::RouterPort(..))
+    }
+
     /// Returns the finding for all lines of a block whose lines are not parsed.
     fn finding(self) -> Option<Finding> {
         match self {
-            Mode::Irrelevant | Mode::RouterProcess(_) => Some(Finding::IRRELEVANT),
+            Mode::Irrelevant => Some(Finding::IRRELEVANT),
+            own if own.is_of_process() => Some(Finding::IRRELEVANT),
             Mode::NotModelled(effect) => Some(Finding::not_modelled(effect)),
             Mode::Labels => Some(Finding::not_modelled(syntax::LABELS)),
             _ => None,

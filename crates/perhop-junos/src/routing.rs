@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use perhop_device::intent::At;
-use perhop_device::{Port, PortRouting, RoutingProcess, RoutingProtocol};
+use perhop_device::{AnnouncedSubnets, Port, PortRouting, RoutingProcess, RoutingProtocol};
 use perhop_qos::Rate;
 
 use crate::context::Context;
@@ -212,7 +212,7 @@ impl Member<'_> {
             area: Some(tree.word(area).to_owned()),
             cost: narrow(value(self.context, node, "metric").unwrap_or_else(usual)),
             passive: tree.child(node, "passive").map(|node| tree.line(node)),
-            announced: None,
+            announced: AnnouncedSubnets::OfAddresses,
         })
     }
 
@@ -233,7 +233,7 @@ impl Member<'_> {
             area: None,
             cost: narrow(metric.unwrap_or_else(|| At::new(process.line, self.isis_metric(protocol, level)))),
             passive: passive.map(|node| tree.line(node)),
-            announced: None,
+            announced: AnnouncedSubnets::OfAddresses,
         })
     }
 

@@ -46,7 +46,10 @@ pub use policy_map::{
 };
 pub use rate_limit::{Action, Field, Marking, RateLimit, RateLimitMatch};
 pub(crate) use relations::Relations;
-pub use routing::{InterfaceRouting, Network, RouterGroup, RouterProcess};
+pub use routing::{
+    BOTH_LEVELS, InterfaceRouting, LevelMetrics, Levels, ListSettings, ListedArea, ListedPort, Network,
+    PortList, RouterGroup, RouterProcess,
+};
 
 // Values that are common to all languages.
 pub use perhop_device::intent::{

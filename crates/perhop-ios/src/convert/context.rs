@@ -4,6 +4,7 @@ use perhop_device::lower::{Labels, Markings, MemoryShare, Target, Writer};
 use perhop_device::{PortGroup, PortMemory, SwitchMemory};
 use perhop_lint::Diagnostic;
 
+use super::routing::applies_groups;
 use super::wire::Tags;
 use crate::ast::{Configuration, Direction, LabelUse};
 use crate::grammar::Grammar;
@@ -34,6 +35,8 @@ pub(super) struct Context<'a> {
     /// The number of interfaces with a VLAN.
     pub(super) tagged: usize,
     pub(super) found: Vec<Diagnostic>,
+    /// Whether groups of IOS XR add lines to routing processes.
+    pub(super) has_router_groups: bool,
     /// The number of classes that the remaining policies may have, including nested policies.
     pub(super) classes_left: usize,
     /// [`Configuration::set_comparisons`].
@@ -56,6 +59,7 @@ impl<'a> Context<'a> {
                 .count(),
             writer: if is_router { Writer::Router } else { Writer::Switch },
             found: Vec::new(),
+            has_router_groups: applies_groups(configuration),
             classes_left: MOST_CLASSES,
             set_comparisons: 0,
         }

@@ -15,7 +15,7 @@ use perhop_qos::packet::Protocol;
 use super::context::Context;
 use super::intent::condition::{of_access_group, of_entry};
 use super::link_settings::link_settings;
-use super::routing::{process, shared_addresses};
+use super::routing::{processes, shared_addresses};
 use super::wire::Circuit;
 use crate::ast::{self, AclAction, Family, Interface};
 
@@ -38,7 +38,7 @@ impl<'a> Context<'a> {
         Forwarding {
             routes: configuration.routes.clone(),
             access_lists: names.into_iter().map(list).collect(),
-            processes: configuration.processes.iter().map(process).collect(),
+            processes: processes(configuration, self.has_router_groups),
             labels: configuration.labels.distribution.clone(),
         }
     }
@@ -116,7 +116,7 @@ impl<'a> Context<'a> {
 
     /// Returns the names of the physical interfaces that transmit the packets of `interface`: the members of
     /// a bundle or of a dialer's pool.
-    fn lines_below(&self, interface: &Interface) -> Vec<String> {
+    pub(super) fn lines_below(&self, interface: &Interface) -> Vec<String> {
         let bundle = interface
             .name
             .strip_prefix(self.configuration.bundle_name())

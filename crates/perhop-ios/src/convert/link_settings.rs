@@ -7,7 +7,8 @@ use perhop_device::LinkSettingKind::{
 use perhop_device::{LinkSetting, LinkSettingKind, PortRouting, RoutingProtocol};
 
 use super::wire::{bundle_links, is_bundle};
-use crate::ast::{Configuration, Hardware, Interface};
+use crate::ast::{At, Configuration, Hardware, Interface, ListSettings};
+use crate::grammar::Grammar;
 
 /// The default seconds between hellos, by type of network (Cisco, "ip ospf hello-interval").
 const HELLO: u64 = 10;
@@ -15,6 +16,8 @@ const HELLO_WITHOUT_BROADCAST: u64 = 30;
 /// The number of hello intervals without a hello after which a neighbor counts as lost (Cisco, "ip ospf
 /// dead-interval").
 const HELLOS_UNTIL_DEAD: u64 = 4;
+/// The beginnings of the names of virtual interfaces that OSPF treats like an Ethernet.
+const BROADCAST: [&str; 3] = ["BDI", "BVI", "Vlan"];
 
 /// Returns the settings of an interface. `routing` has the routing protocols of the interface.
 pub(super) fn link_settings(
@@ -22,9 +25,12 @@ pub(super) fn link_settings(
     routing: &[PortRouting],
     configuration: &Configuration,
 ) -> Vec<LinkSetting> {
-    let mut found = Settings { interface, found: Vec::new() };
+    let mut found =
+        Settings { interface, grammar: configuration.grammar, inherited: Vec::new(), found: Vec::new() };
     for part in routing.iter().filter(|part| part.passive.is_none()) {
         let process = &configuration.processes[part.process];
+        let listed = process.list.ports.iter().find(|port| port.name == interface.name);
+        found.inherited = listed.into_iter().flat_map(|port| process.list.inherited(port)).collect();
         match process.protocol {
             RoutingProtocol::Ospf => found.ospf(),
             RoutingProtocol::Isis => {
@@ -48,10 +54,19 @@ pub(super) fn link_settings(
 
 struct Settings<'a> {
     interface: &'a Interface,
+    grammar: Grammar,
+    /// The settings of the port in the list of the process, and of the blocks around it (IOS XR).
+    inherited: Vec<&'a ListSettings>,
     found: Vec<LinkSetting>,
 }
 
-impl Settings<'_> {
+impl<'a> Settings<'a> {
+    /// Returns the configured setting.
+    fn written(&self, kind: LinkSettingKind) -> Option<&'a At<String>> {
+        let own = self.interface.routing.settings.get(&kind);
+        own.or_else(|| self.inherited.iter().find_map(|settings| settings.settings.get(&kind)))
+    }
+
     fn add(&mut self, kind: LinkSettingKind, value: String, line: usize, is_set: bool) {
         self.found.push(LinkSetting { kind, value, line, is_set });
     }
@@ -59,16 +74,22 @@ impl Settings<'_> {
     /// Adds the configured setting, otherwise the default `usual` with the first line of the interface.
     /// Returns the value.
     fn add_written(&mut self, kind: LinkSettingKind, usual: &str) -> String {
-        let at = self.interface.routing.settings.get(&kind);
+        let at = self.written(kind);
         let value = at.map_or(usual, |at| at.value.as_str()).to_owned();
         self.add(kind, value.clone(), at.map_or(self.interface.line, |at| at.line), at.is_some());
         value
     }
 
     fn ospf(&mut self) {
-        let is_ethernet = self.interface.hardware == Hardware::Ethernet;
+        let is_broadcast = self.interface.hardware == Hardware::Ethernet
+            || BROADCAST.iter().any(|kind| self.interface.name.starts_with(kind));
         // Cisco, "ip ospf network": the hardware determines the type of network.
-        let network = self.add_written(OspfNetwork, if is_ethernet { "broadcast" } else { "point-to-point" });
+        let usual = if is_broadcast { "broadcast" } else { "point-to-point" };
+        let network = match self.grammar {
+            // Another rule compares the types of listed ports.
+            Grammar::IosXr => self.written(OspfNetwork).map_or(usual, |at| at.value.as_str()).to_owned(),
+            Grammar::Ios | Grammar::NxOs => self.add_written(OspfNetwork, usual),
+        };
         let is_slow = network.starts_with("non-broadcast") || network.starts_with("point-to-multipoint");
         let usual = if is_slow { HELLO_WITHOUT_BROADCAST } else { HELLO };
         let hello = self.add_written(OspfHello, &usual.to_string());
@@ -77,8 +98,10 @@ impl Settings<'_> {
     }
 
     fn isis<'p>(&mut self, usual: impl Fn(LinkSettingKind) -> (Option<&'p str>, usize)) {
-        self.add_written(IsisNetwork, "broadcast");
-        let own = self.interface.routing.settings.get(&IsisLevels);
+        if self.grammar != Grammar::IosXr {
+            self.add_written(IsisNetwork, "broadcast");
+        }
+        let own = self.written(IsisLevels);
         let (of_process, line) = usual(IsisLevels);
         let words = own.map(|at| at.value.as_str()).or(of_process);
         // Cisco, "is-type": both levels by default.
@@ -88,7 +111,10 @@ impl Settings<'_> {
         let levels = levels.trim_matches('-').to_owned();
         self.add(IsisLevels, levels, own.map_or(line, |at| at.line), words.is_some());
         let (style, line) = usual(IsisMetrics);
-        self.add(IsisMetrics, style.unwrap_or("narrow").to_owned(), line, style.is_some());
+        // The default of NX-OS is not narrow in all releases.
+        if style.is_some() || self.grammar != Grammar::NxOs {
+            self.add(IsisMetrics, style.unwrap_or("narrow").to_owned(), line, style.is_some());
+        }
     }
 
     fn bundle(&mut self, configuration: &Configuration) {

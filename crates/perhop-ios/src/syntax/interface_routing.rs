@@ -8,7 +8,8 @@ use perhop_device::intent::At;
 use super::command::{Command, modelled, noted, recorded};
 use super::labels::LABELS;
 use super::numbers::address;
-use crate::ast::Interface;
+use super::router::metric;
+use crate::ast::{BOTH_LEVELS, Interface};
 use crate::words::{Finding, Reader, Reading};
 
 pub(super) const COMMANDS: &[Command<Interface>] = &[
@@ -28,17 +29,17 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
     noted("ip ospf dead-interval", |interface, reader| {
         setting(interface, LinkSettingKind::OspfDead, reader);
     }),
-    noted("ip router isis", |interface, reader| {
-        let tag = reader.next().unwrap_or_default().to_owned();
-        interface.routing.isis = (!reader.negated()).then(|| At::new(reader.line, tag));
-    }),
+    noted("ip router isis", isis),
     noted("isis circuit-type", |interface, reader| {
         setting(interface, LinkSettingKind::IsisLevels, reader);
     }),
     noted("isis network", |interface, reader| setting(interface, LinkSettingKind::IsisNetwork, reader)),
-    noted("isis metric", |interface, reader| cost(&mut interface.routing.isis_metric, reader)),
+    noted("isis metric", |interface, reader| metric(&mut interface.routing.isis_metrics, reader)),
     noted("isis passive", |interface, reader| {
-        interface.routing.isis_passive = (!reader.negated()).then_some(reader.line);
+        interface.routing.isis_passive = (!reader.negated()).then(|| At::new(reader.line, BOTH_LEVELS));
+    }),
+    noted("isis advertise prefix", |interface, reader| {
+        interface.routing.isis_suppressed = reader.negated().then_some(reader.line);
     }),
     recorded("mpls ip", LABELS, |interface, reader| {
         setting(interface, LinkSettingKind::Labels, reader);
@@ -53,8 +54,14 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
     modelled("vrrp", group),
 ];
 
+/// Reads `ip router isis [TAG]`.
+pub(super) fn isis(interface: &mut Interface, reader: &mut Reader) {
+    let tag = reader.next().unwrap_or_default().to_owned();
+    interface.routing.isis = (!reader.negated()).then(|| At::new(reader.line, tag));
+}
+
 /// Records a setting whose value is the rest of the line.
-fn setting(interface: &mut Interface, kind: LinkSettingKind, reader: &mut Reader) {
+pub(super) fn setting(interface: &mut Interface, kind: LinkSettingKind, reader: &mut Reader) {
     let value = reader.rest().join(" ");
     if reader.negated() {
         interface.routing.settings.remove(&kind);
@@ -63,7 +70,7 @@ fn setting(interface: &mut Interface, kind: LinkSettingKind, reader: &mut Reader
     }
 }
 
-fn cost(cost: &mut Option<At<u64>>, reader: &mut Reader) {
+pub(super) fn cost(cost: &mut Option<At<u64>>, reader: &mut Reader) {
     let value = reader.maybe_number().filter(|_| !reader.negated());
     *cost = value.map(|value| At::new(reader.line, value));
 }

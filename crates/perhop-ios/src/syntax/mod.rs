@@ -54,6 +54,7 @@ use crate::words::{Reader, Reading};
 pub(crate) use labels::LABELS;
 pub use lookup::CommandReference;
 pub(crate) use lookup::Spelling;
+pub(crate) use router::levels_in;
 
 /// The commands of `interface`.
 const INTERFACE: &[&[Command<Interface>]] = &[
@@ -173,6 +174,10 @@ pub(crate) fn is_only_global(grammar: Grammar, mode: Mode, words: &[&str]) -> bo
             longest(&[global::COMMANDS]).is_some_and(|row| !own(row))
         }
         (Grammar::IosXr, _) if is_interface => xr::is_only_global(words),
+        // Without indentation, it is unknown whether a port belongs to the block of the process.
+        (Grammar::IosXr, Mode::RouterProcess(_) | Mode::RouterArea(..) | Mode::RouterPort(..)) => {
+            words.first() == Some(&"interface")
+        }
         (Grammar::Ios, Mode::ControlPlane) => {
             longest(&[global::COMMANDS]).or_else(|| longest(&[irrelevant::COMMANDS])).is_some()
         }

@@ -8,14 +8,12 @@ use perhop_device::{LinkSettingKind, RoutingProtocol};
 use super::command::{Command, noted};
 use super::interface_name::full_name;
 use super::numbers::address;
-use crate::ast::{Configuration, Network, RouterProcess};
+use crate::ast::{BOTH_LEVELS, Configuration, LevelMetrics, Levels, Network, PortList, RouterProcess};
 use crate::mode::Mode;
 use crate::words::{Form, Reader};
 
-/// The rate of a port with cost 1, megabits per second (Cisco, "ip ospf cost").
-const REFERENCE: u64 = 100;
-
 pub(super) const COMMANDS: &[Command<RouterProcess>] = &[
+    noted("advertise passive-only", |process, reader| process.announces_passive_only = !reader.negated()),
     noted("area", |process, reader| {
         // perhop computes the routes of an area only without filters, summaries and virtual links.
         let rest = reader.rest();
@@ -24,21 +22,14 @@ pub(super) const COMMANDS: &[Command<RouterProcess>] = &[
             not_computed(process, reader);
         }
     }),
-    noted("auto-cost reference-bandwidth", |process, reader| {
-        process.reference_megabits = reader.maybe_number().filter(|_| !reader.negated()).unwrap_or(REFERENCE);
-    }),
-    noted("default-information originate", |process, reader| {
-        process.default_route = (!reader.negated()).then_some(reader.line);
-    }),
+    noted("auto-cost reference-bandwidth", reference),
+    noted("default-information originate", default_route),
     noted("distance", not_computed),
     noted("distribute-list", not_computed),
-    noted("is-type", |process, reader| setting(process, LinkSettingKind::IsisLevels, reader)),
-    noted("max-metric", not_computed),
-    noted("metric", |process, reader| {
-        let metric = reader.maybe_number().filter(|_| !reader.negated());
-        process.metric = metric.map(|metric| At::new(reader.line, metric));
-    }),
-    noted("metric-style", |process, reader| setting(process, LinkSettingKind::IsisMetrics, reader)),
+    noted("is-type", levels_of_process),
+    noted("max-metric", overload),
+    noted("metric", |process, reader| metric(&mut process.metrics, reader)),
+    noted("metric-style", metric_style),
     noted("mpls ldp autoconfig", |process, reader| {
         let area = reader.eat("area").then(|| reader.next().map(str::to_owned)).flatten();
         process.labels = (!reader.negated()).then(|| At::new(reader.line, area));
@@ -46,15 +37,9 @@ pub(super) const COMMANDS: &[Command<RouterProcess>] = &[
     noted("net", identity),
     noted("network", network),
     noted("passive-interface", passive),
-    noted("redistribute", |process, reader| {
-        not_computed(process, reader);
-        let Some(origin) = reader.next().map(str::to_owned) else { return };
-        process.redistributed.retain(|other| other.value != origin);
-        if !reader.negated() {
-            process.redistributed.push(At::new(reader.line, origin));
-        }
-    }),
-    noted("router-id", identity),
+    noted("redistribute", redistribute),
+    noted("router-id", router_id),
+    noted("set-overload-bit", overload),
     noted("summary-address", not_computed),
 ];
 
@@ -84,34 +69,144 @@ fn open_process(configuration: &mut Configuration, reader: &mut Reader, protocol
     }
     let name = reader.next().unwrap_or_default().to_owned();
     let vrf = reader.eat("vrf").then(|| reader.next().unwrap_or_default().to_owned());
-    configuration.processes.push(RouterProcess {
-        line: reader.line,
+    reader.opens = Some(Mode::RouterProcess(place(configuration, reader.line, protocol, name, vrf)));
+}
+
+/// Returns the index of a process. OSPF and IS-IS can have several blocks with the same name and routing
+/// table.
+fn place(
+    configuration: &mut Configuration,
+    line: usize,
+    protocol: RoutingProtocol,
+    name: String,
+    vrf: Option<String>,
+) -> usize {
+    let processes = &mut configuration.processes;
+    let is_known = |other: &RouterProcess| {
+        matches!(protocol, RoutingProtocol::Ospf | RoutingProtocol::Isis)
+            && (other.protocol, &other.name, &other.vrf) == (protocol, &name, &vrf)
+    };
+    if let Some(place) = processes.iter().position(is_known) {
+        return place;
+    }
+    processes.push(RouterProcess {
+        line,
         protocol,
         name,
         vrf,
         networks: Vec::new(),
         passive_by_default: None,
         passive: std::collections::BTreeMap::new(),
-        reference_megabits: REFERENCE,
-        metric: None,
+        reference_megabits: None,
+        metrics: LevelMetrics::default(),
         identity: None,
         redistributed: Vec::new(),
         settings: std::collections::BTreeMap::new(),
         default_route: None,
         labels: None,
+        announces_passive_only: false,
+        is_off: false,
+        list: PortList::default(),
         not_computed: Vec::new(),
     });
-    reader.opens = Some(Mode::RouterProcess(configuration.processes.len() - 1));
+    processes.len() - 1
 }
 
-fn not_computed(process: &mut RouterProcess, reader: &mut Reader) {
+/// Reads `vrf NAME` in the block of the process `outer` (NX-OS, IOS XR). `None` for other lines.
+pub(super) fn open_vrf(configuration: &mut Configuration, outer: usize, reader: &mut Reader) -> Option<()> {
+    let ["vrf", name] = *reader.rest() else { return None };
+    let process = configuration.processes.get(outer).filter(|process| process.vrf.is_none())?;
+    let (protocol, outer_name) = (process.protocol, process.name.clone());
+    if !reader.negated() {
+        let vrf = (name != "default").then(|| name.to_owned());
+        let place = place(configuration, reader.line, protocol, outer_name, vrf);
+        reader.opens = Some(Mode::RouterProcess(place));
+    }
+    Some(())
+}
+
+/// Whether perhop reads the block of a process on NX-OS and IOS XR.
+pub(super) fn is_read(configuration: &Configuration, place: usize) -> bool {
+    let process = configuration.processes.get(place);
+    process.is_some_and(|own| matches!(own.protocol, RoutingProtocol::Ospf | RoutingProtocol::Isis))
+}
+
+pub(super) fn not_computed(process: &mut RouterProcess, reader: &mut Reader) {
     if !reader.negated() {
         process.not_computed.push(reader.line);
     }
 }
 
+/// Reads `max-metric router-lsa`, `set-overload-bit`: the other routers avoid this router. With `on-startup`,
+/// the lines apply only after the start of the device.
+pub(super) fn overload(process: &mut RouterProcess, reader: &mut Reader) {
+    if !reader.rest().contains(&"on-startup") {
+        not_computed(process, reader);
+    }
+}
+
+pub(super) fn default_route(process: &mut RouterProcess, reader: &mut Reader) {
+    process.default_route = (!reader.negated()).then_some(reader.line);
+}
+
+/// Reads `redistribute PROTOCOL …`.
+pub(super) fn redistribute(process: &mut RouterProcess, reader: &mut Reader) {
+    not_computed(process, reader);
+    let Some(origin) = reader.next() else { return };
+    // NX-OS: `direct`.
+    let origin = if origin == "direct" { "connected" } else { origin }.to_owned();
+    process.redistributed.retain(|other| other.value != origin);
+    if !reader.negated() {
+        process.redistributed.push(At::new(reader.line, origin));
+    }
+}
+
+/// Reads `auto-cost reference-bandwidth MEGABITS`; in NX-OS with `Mbps` or `Gbps` (Cisco Nexus 9000,
+/// "Unicast Routing Configuration Guide").
+pub(super) fn reference(process: &mut RouterProcess, reader: &mut Reader) {
+    let number = reader.maybe_number().filter(|_| !reader.negated());
+    let factor = if reader.peek().is_some_and(|unit| unit.eq_ignore_ascii_case("gbps")) { 1000 } else { 1 };
+    process.reference_megabits = number.map(|number| number.saturating_mul(factor));
+}
+
+pub(super) fn levels_of_process(process: &mut RouterProcess, reader: &mut Reader) {
+    setting(process, LinkSettingKind::IsisLevels, reader);
+}
+
+pub(super) fn metric_style(process: &mut RouterProcess, reader: &mut Reader) {
+    setting(process, LinkSettingKind::IsisMetrics, reader);
+}
+
+/// Reads `metric NUMBER [LEVEL]` of IS-IS.
+pub(super) fn metric(metrics: &mut LevelMetrics, reader: &mut Reader) {
+    let value = reader.maybe_number().filter(|_| !reader.negated());
+    for (place, _) in levels(reader).into_iter().enumerate().filter(|(_, is_meant)| *is_meant) {
+        metrics[place] = value.map(|value| At::new(reader.line, value));
+    }
+}
+
+/// Reads the level of IS-IS: `level-1`, or `level 1` of IOS XR; both levels without such words.
+pub(super) fn levels(reader: &mut Reader) -> Levels {
+    let is_xr = reader.peek() == Some("level");
+    let written = if is_xr { reader.rest().get(1).copied() } else { reader.peek() };
+    written.map_or(BOTH_LEVELS, levels_in)
+}
+
+/// Returns the levels that a word names: `level-1`, `level-1-2`, `level-2-only`, `2`.
+pub(crate) fn levels_in(written: &str) -> Levels {
+    let levels = ['1', '2'].map(|level| written.contains(level));
+    if levels == [false; 2] { BOTH_LEVELS } else { levels }
+}
+
+/// Reads `router-id ADDRESS` of OSPF. The identifier of IS-IS is its title.
+pub(super) fn router_id(process: &mut RouterProcess, reader: &mut Reader) {
+    if process.protocol != RoutingProtocol::Isis {
+        identity(process, reader);
+    }
+}
+
 /// Reads `router-id ADDRESS`, `net TITLE`.
-fn identity(process: &mut RouterProcess, reader: &mut Reader) {
+pub(super) fn identity(process: &mut RouterProcess, reader: &mut Reader) {
     let value = reader.next().filter(|_| !reader.negated()).map(str::to_owned);
     process.identity = value.map(|value| At::new(reader.line, value));
 }
@@ -153,12 +248,13 @@ fn classful_wildcard(address: Ipv4Addr) -> Ipv4Addr {
     Ipv4Addr::from_bits((1 << bits) - 1)
 }
 
-/// Reads `passive-interface default|NAME`.
+/// Reads `passive-interface default|NAME`; in IS-IS of NX-OS also `passive-interface default LEVEL`.
 fn passive(process: &mut RouterProcess, reader: &mut Reader) {
     let Some(mut name) = reader.next().map(str::to_owned) else { return };
     let is_passive = !reader.negated();
     if name == "default" {
-        process.passive_by_default = is_passive.then_some(reader.line);
+        let levels = levels(reader);
+        process.passive_by_default = is_passive.then(|| At::new(reader.line, levels));
         return;
     }
     // A space may separate the number: `Serial 0/0`.

@@ -27,6 +27,8 @@ mod profiles;
 mod reference;
 mod refused;
 mod resolved;
+mod routing;
+mod routing_listed;
 mod shadows;
 mod show;
 mod silicon_one;

@@ -10,7 +10,9 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
-use perhop_device::{InterfaceAddress, PortRouting, Route, RouteOrigin, RouteTarget, RoutingProtocol};
+use perhop_device::{
+    AnnouncedSubnets, InterfaceAddress, PortRouting, Route, RouteOrigin, RouteTarget, RoutingProtocol,
+};
 use perhop_qos::classifier::Prefix;
 use rayon::prelude::*;
 
@@ -233,7 +235,11 @@ fn members(snapshot: &Snapshot) -> Vec<Member> {
                     area: area.as_deref().map_or(0, area_number),
                     cost: cost.value.into(),
                     is_passive: passive.is_some(),
-                    announced: announced.map_or_else(|| subnets.collect(), |prefix| vec![prefix]),
+                    announced: match announced {
+                        AnnouncedSubnets::OfAddresses => subnets.collect(),
+                        AnnouncedSubnets::Host(host) => vec![*host],
+                        AnnouncedSubnets::Nothing => Vec::new(),
+                    },
                 });
             }
         }

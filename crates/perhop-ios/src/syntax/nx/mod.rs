@@ -9,19 +9,25 @@ mod class_map;
 mod classification;
 mod global;
 mod interface;
+mod interface_routing;
 mod irrelevant;
 mod network_qos;
 mod police;
 mod policy_map;
 mod queuing;
+mod router;
 mod system;
 mod vrf;
 
 use super::command::Command;
 use super::lookup::{CommandReference, Spelling, list, run};
-use crate::ast::{Configuration, PolicyType};
+use crate::ast::{Configuration, Interface, PolicyType};
 use crate::mode::Mode;
 use crate::words::{Reader, Reading};
+
+/// The commands of `interface`.
+const INTERFACE: &[&[Command<Interface>]] =
+    &[interface::COMMANDS, interface_routing::COMMANDS, interface::OTHERS];
 
 /// Reads a line of NX-OS in the block `mode`; `None` if it is not a command of that block.
 pub(super) fn read(
@@ -64,8 +70,9 @@ pub(super) fn read(
         }
         Mode::Interface(interface) => {
             let interface = configuration.interfaces.at_mut(interface)?;
-            run(&[interface::COMMANDS, interface::OTHERS], interface, spelling, reader)
+            run(INTERFACE, interface, spelling, reader)
         }
+        Mode::RouterProcess(process) => router::read(configuration, process, spelling, reader),
         Mode::VrfContext(_) => run(&[vrf::COMMANDS], configuration, spelling, reader),
         _ => None,
     }
@@ -106,6 +113,9 @@ pub(super) fn commands() -> Vec<CommandReference> {
     list("ip access-list", access_list::COMMANDS, &mut all);
     list("vrf context", vrf::COMMANDS, &mut all);
     list("interface", interface::COMMANDS, &mut all);
+    list("interface", interface_routing::COMMANDS, &mut all);
     list("interface", interface::OTHERS, &mut all);
+    list("router", super::router::COMMANDS, &mut all);
+    list("router", router::COMMANDS, &mut all);
     all
 }

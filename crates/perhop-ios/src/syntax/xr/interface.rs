@@ -63,6 +63,9 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
     noted("description", |interface, reader| {
         interface.description = (!reader.negated()).then(|| reader.rest().join(" "));
     }),
+    noted("bandwidth", |interface, reader| {
+        interface.routing.kilobits = reader.maybe_number().filter(|_| !reader.negated());
+    }),
     noted("load-interval", |interface, reader| {
         let seconds = reader.maybe_number().filter(|_| !reader.negated());
         interface.load_interval = seconds.map(|seconds| At::new(reader.line, seconds));
@@ -109,7 +112,6 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
     irrelevant_block("ethernet"),
     irrelevant("arp"),
     irrelevant("autonegotiation"),
-    irrelevant("bandwidth"),
     irrelevant("bfd"),
     irrelevant("bundle"),
     irrelevant("carrier-delay"),

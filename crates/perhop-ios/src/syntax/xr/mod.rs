@@ -12,6 +12,7 @@ mod interface;
 mod irrelevant;
 mod police;
 mod queue;
+mod router;
 mod routes;
 pub(super) mod units;
 
@@ -56,6 +57,9 @@ pub(super) fn read(
         }
         Mode::StaticRoutes => routes::read(configuration, reader)
             .or_else(|| run(&[routes::COMMANDS], configuration, spelling, reader)),
+        Mode::RouterProcess(_) | Mode::RouterArea(..) | Mode::RouterPort(..) => {
+            router::read(configuration, mode, spelling, reader)
+        }
         Mode::Labels => run(&[labels::BLOCK], configuration, spelling, reader),
         Mode::OpticalController => run(&[global::CONTROLLER], configuration, spelling, reader),
         Mode::ObjectGroup(group) => {
@@ -102,6 +106,7 @@ pub(super) fn commands() -> Vec<CommandReference> {
     list("police", police::COMMANDS, &mut all);
     list("ipv4 access-list", access_list::COMMANDS, &mut all);
     list("interface", interface::COMMANDS, &mut all);
+    list("router", router::COMMANDS, &mut all);
     list("router static", routes::COMMANDS, &mut all);
     list("mpls ldp", labels::BLOCK, &mut all);
     list("controller", global::CONTROLLER, &mut all);
