@@ -27,7 +27,7 @@ FAULTS = {
     "port outside of a process": (
         "ports of OSPF in a process",
         [("r2.cfg", "  interface GigabitEthernet0/0/0/0\n", "")],
-        ("r2.cfg", "interface GigabitEthernet0/0/0/0", "network-neighbors-missing"),
+        ("r2.cfg", "router ospf 1", "network-neighbors-missing"),
     ),
     "port without trust for DHCP": (
         "snooping that is off",

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use perhop_device::RoutingProtocol;
+use perhop_device::{RoutingProcess, RoutingProtocol};
 
 use super::{Snapshot, WalkEnd};
 use crate::forwarding::{Decision, Origin};
@@ -49,11 +49,13 @@ impl Snapshot<'_> {
         }
         let router = self.router(device);
         let parts = || router.ports.iter().flat_map(|port| &port.forwarding.routing);
-        let mut processes = router.forwarding.processes.iter().enumerate();
-        processes.find_map(|(place, process)| match process.protocol {
+        let all = &router.forwarding.processes;
+        let is_other_table = |process: &RoutingProcess| process.vrf.as_deref() != vrf;
+        all.iter().find_map(|process| match process.protocol {
             RoutingProtocol::Eigrp | RoutingProtocol::Other => Some(process.line),
-            // The front end does not read the ports of a process of IOS XR or NX-OS.
-            _ if parts().all(|part| part.process != place) => Some(process.line),
+            // The front end may not read the lines that name the ports, as on EOS.
+            protocol if parts().all(|part| all[part.process].protocol != protocol) => Some(process.line),
+            _ if is_other_table(process) => None,
             _ => process.not_computed.first().copied(),
         })
     }

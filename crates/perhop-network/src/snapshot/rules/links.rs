@@ -89,7 +89,8 @@ fn check_neighbors(snapshot: &Snapshot, own: PortId, other: PortId, found: &mut 
         let processes = &snapshot.router(own.device).forwarding.processes;
         let runs = processes.iter().any(|process| process.protocol == protocol)
             || processes.is_empty() && links_with(snapshot, protocol) >= LEAST_LINKS;
-        if !runs || theirs.passive.is_some() || has_unread_line(snapshot, own, protocol) {
+        let is_unread = part(own).is_none() && has_unread_line(snapshot, own, protocol);
+        if !runs || theirs.passive.is_some() || is_unread {
             continue;
         }
         let message = format!(
@@ -102,8 +103,9 @@ fn check_neighbors(snapshot: &Snapshot, own: PortId, other: PortId, found: &mut 
     }
 }
 
-/// Whether a line that the front end does not read enables a protocol at a port: a command of NX-OS or EOS in
-/// the block of the port, or the name of the port in the block of a process (IOS XR).
+/// Whether a line that the front end does not use enables a protocol at a port: a command of EOS in the block
+/// of the port, EIGRP of NX-OS, or the name of the port in the block of a process (IOS XR), for example in a
+/// process of IS-IS that lacks the address family of the port.
 fn has_unread_line(snapshot: &Snapshot, id: PortId, protocol: RoutingProtocol) -> bool {
     let device = &snapshot.devices[id.device].device;
     let (router, port) = (snapshot.router(id.device), snapshot.port(id));

@@ -2,11 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use perhop_device::{LinkSetting, LinkSettingKind};
+use perhop_device::{LinkSetting, LinkSettingKind, Port};
 
 use super::peers::Peers;
 use super::{NetworkFinding, PortId, Precision, Snapshot, Topic};
 use crate::rules;
+
+/// The settings of ports in the list of a routing process (IOS XR).
+const LISTED: [LinkSettingKind; 4] = [
+    LinkSettingKind::OspfHello,
+    LinkSettingKind::OspfDead,
+    LinkSettingKind::IsisLevels,
+    LinkSettingKind::IsisMetrics,
+];
 
 /// The value of a setting at a port, and its line.
 struct Value<'s> {
@@ -70,12 +78,17 @@ fn value<'s>(snapshot: &'s Snapshot, id: PortId, kind: LinkSettingKind) -> Optio
     let own = port.forwarding.settings.iter().find(|setting| setting.kind == kind);
     match own {
         Some(own) => Some(Value { text: &own.value, line: own.line, is_set: own.is_set }),
-        // If no port of a device has settings, its front end does not read them, so the value is unknown.
-        None if snapshot.router(id.device).ports.iter().all(|port| port.forwarding.settings.is_empty()) => {
-            None
-        }
+        // If no port of a device has such settings, its front end does not read them, so the value is
+        // unknown.
+        None if snapshot.router(id.device).ports.iter().all(has_listed_settings_only) => None,
         None => Some(Value { text: kind.absent()?, line: port.line, is_set: false }),
     }
+}
+
+/// Whether a port has at most the settings that IOS XR writes in the list of a routing process. Its ports
+/// with labels are in a list that another rule compares.
+fn has_listed_settings_only(port: &Port) -> bool {
+    port.forwarding.settings.iter().all(|setting| LISTED.contains(&setting.kind))
 }
 
 fn effect(kind: LinkSettingKind) -> &'static str {

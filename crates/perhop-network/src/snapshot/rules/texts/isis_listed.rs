@@ -11,19 +11,15 @@ use super::braces::{block, can_inherit, inside, words};
 use super::dependencies::label_families::may_inherit;
 use crate::rules;
 
-/// The minimum number of other links. With fewer, a link with two metrics is not an exception.
-const LEAST_LINKS: usize = 3;
 const NO_NEIGHBORS: &str = "the two routers do not become neighbors: packets take another path, or have none";
 
 /// The settings of a port in IS-IS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct PortOf<'t> {
+struct PortOf {
     line: usize,
     is_point_to_point: bool,
     is_passive: bool,
     has_family: bool,
-    /// The metric with its line; `None` for the default.
-    metric: Option<(&'t str, usize)>,
 }
 
 /// The IS-IS processes of a device that list ports, combined.
@@ -31,7 +27,7 @@ struct Process<'t> {
     line: usize,
     /// Whether a group of statements can complete the settings of ports.
     can_inherit: bool,
-    ports: BTreeMap<&'t str, PortOf<'t>>,
+    ports: BTreeMap<&'t str, PortOf>,
 }
 
 /// Reports incomplete processes, and ports that do not fit the other end of their link.
@@ -57,7 +53,6 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
             found.push(snapshot.finding(device, &rules::NETWORK_BLOCK_INCOMPLETE, line, (message, effect)));
         }
     }
-    let mut metrics = Vec::new();
     for [own, other] in snapshot.wires() {
         let Some(near) = &processes[own.device] else { continue };
         let Some(far) = end(snapshot, trees, &processes, other).filter(|far| !far.is_passive) else {
@@ -65,19 +60,22 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
         };
         let can_inherit = near.can_inherit || can_inherit(&trees[other.device], "isis");
         match near.ports.get(snapshot.port(own).name.as_str()) {
+            None if is_compared(snapshot, own.device) => {}
             None => report_unlisted(snapshot, (own, near.line), (other, far.line), found),
             Some(port) if port.is_passive || can_inherit => {}
-            Some(port) => {
-                if port.is_point_to_point != far.is_point_to_point {
-                    report_type(snapshot, (own, port), (other, &far), found);
-                }
-                if processes[other.device].is_some() {
-                    metrics.push((own, other, *port, far));
-                }
+            Some(port) if port.is_point_to_point != far.is_point_to_point => {
+                report_type(snapshot, (own, port), (other, &far), found);
             }
+            Some(_) => {}
         }
     }
-    check_metrics(snapshot, &metrics, found);
+}
+
+/// Whether the rule about links compares the ports of a device. It does not if groups of lines can change
+/// them.
+fn is_compared(snapshot: &Snapshot, device: usize) -> bool {
+    let mut processes = snapshot.router(device).forwarding.processes.iter();
+    processes.any(|process| process.protocol == RoutingProtocol::Isis)
 }
 
 fn report_unlisted(
@@ -112,37 +110,13 @@ fn report_type(
     found.push(snapshot.finding(own.device, rule, port.line, (message, NO_NEIGHBORS.to_owned())));
 }
 
-/// Reports both ends of the only link whose ends have different metrics.
-fn check_metrics(
-    snapshot: &Snapshot,
-    ends: &[(PortId, PortId, PortOf, PortOf)],
-    found: &mut Vec<NetworkFinding>,
-) {
-    let value = |port: &PortOf| port.metric.map(|(metric, _)| metric.to_owned());
-    let differ: Vec<_> = ends.iter().filter(|(.., near, far)| value(near) != value(far)).collect();
-    // Each link counts in both directions.
-    if differ.len() != 2 || ends.len() < 2 * (LEAST_LINKS + 1) {
-        return;
-    }
-    for (own, other, near, _) in differ {
-        let message = format!(
-            "{} and {} have different metrics of IS-IS, but both ends of all other links have equal metrics",
-            snapshot.port_name(*own),
-            snapshot.port_name(*other)
-        );
-        let effect = "packets return over a different path with different queues".to_owned();
-        let line = near.metric.map_or(near.line, |(_, line)| line);
-        found.push(snapshot.finding(own.device, &rules::NETWORK_COST_UNUSUAL, line, (message, effect)));
-    }
-}
-
 /// Returns the settings of a port on which its device runs IS-IS.
 fn end<'t>(
     snapshot: &Snapshot,
     trees: &[Vec<Node<'t>>],
     processes: &[Option<Process<'t>>],
     id: PortId,
-) -> Option<PortOf<'t>> {
+) -> Option<PortOf> {
     let port = snapshot.port(id);
     if let Some(process) = &processes[id.device] {
         return process.ports.get(port.name.as_str()).copied();
@@ -160,18 +134,16 @@ fn end<'t>(
         is_point_to_point: member.line_in_block(port.line, "isis network point-to-point").is_some(),
         is_passive: part.passive.is_some(),
         has_family: true,
-        metric: None,
     })
 }
 
-fn with_braces<'t>(node: &Node<'t>) -> PortOf<'t> {
+fn with_braces(node: &Node) -> PortOf {
     let has = |word: &str| node.inner.iter().any(|inner| words(inner) == [word]);
     PortOf {
         line: node.line.0,
         is_point_to_point: has("point-to-point"),
         is_passive: has("passive") || has("disable"),
         has_family: true,
-        metric: None,
     }
 }
 
@@ -193,25 +165,15 @@ fn listed<'t>(nodes: &[Node<'t>]) -> Option<Process<'t>> {
     (!ports.is_empty()).then_some(Process { line, can_inherit: can_inherit(nodes, "isis"), ports })
 }
 
-fn port<'t>(node: &Node<'t>) -> PortOf<'t> {
-    let mut found = PortOf {
-        line: node.line.0,
-        is_point_to_point: false,
-        is_passive: false,
-        has_family: false,
-        metric: None,
-    };
+fn port(node: &Node) -> PortOf {
+    let mut found =
+        PortOf { line: node.line.0, is_point_to_point: false, is_passive: false, has_family: false };
     for inner in &node.inner {
         match *inner.words().as_slice() {
             ["point-to-point"] => found.is_point_to_point = true,
             ["passive" | "shutdown" | "suppressed"] => found.is_passive = true,
             ["address-family", ..] => {
                 found.has_family = true;
-                let metrics = inner.inner.iter().filter(|line| line.begins_with("metric "));
-                found.metric = metrics
-                    .filter_map(|line| Some((*line.words().get(1)?, line.line.0)))
-                    .next_back()
-                    .or(found.metric);
             }
             _ => {}
         }
@@ -265,7 +227,7 @@ mod tests {
         let nodes = read(TEXT);
         let process = listed(&nodes).unwrap();
         let port = |name: &str| process.ports[name];
-        assert_eq!((port("Te0/0").is_point_to_point, port("Te0/0").metric), (true, Some(("20", 9))));
+        assert_eq!((port("Te0/0").is_point_to_point, port("Te0/0").line), (true, 6));
         assert_eq!((port("Te0/1").has_family, port("Te0/1").line), (false, 10));
         assert!(port("Loopback0").is_passive);
         let second = format!(
