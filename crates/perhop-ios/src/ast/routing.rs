@@ -7,6 +7,8 @@ use std::net::Ipv4Addr;
 use perhop_device::intent::At;
 use perhop_device::{LinkSettingKind, RoutingProtocol};
 
+use super::Named;
+
 /// `router …`
 #[derive(Clone, Debug, PartialEq)]
 pub struct RouterProcess {
@@ -65,9 +67,9 @@ pub struct PortList {
     /// The settings of the process.
     pub settings: ListSettings,
     /// `area`
-    pub areas: Vec<ListedArea>,
+    pub areas: Named<ListedArea>,
     /// `interface`
-    pub ports: Vec<ListedPort>,
+    pub ports: Named<ListedPort>,
 }
 
 /// `area` of IOS XR.
@@ -84,8 +86,6 @@ pub struct ListedArea {
 pub struct ListedPort {
     /// The line.
     pub line: usize,
-    /// The full name of the interface.
-    pub name: String,
     /// The index of the area of OSPF.
     pub area: Option<usize>,
     /// The settings of the port.
@@ -117,7 +117,7 @@ impl PortList {
         &'s self,
         port: &'s ListedPort,
     ) -> impl Iterator<Item = &'s ListSettings> + Clone {
-        let area = port.area.and_then(|area| self.areas.get(area)).map(|area| &area.settings);
+        let area = port.area.and_then(|area| self.areas.at(area)).map(|area| &area.settings);
         [Some(&port.settings), area, Some(&self.settings)].into_iter().flatten()
     }
 }

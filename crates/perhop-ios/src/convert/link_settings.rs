@@ -29,7 +29,7 @@ pub(super) fn link_settings(
         Settings { interface, grammar: configuration.grammar, inherited: Vec::new(), found: Vec::new() };
     for part in routing.iter().filter(|part| part.passive.is_none()) {
         let process = &configuration.processes[part.process];
-        let listed = process.list.ports.iter().find(|port| port.name == interface.name);
+        let listed = process.list.ports.get(&interface.name);
         found.inherited = listed.into_iter().flat_map(|port| process.list.inherited(port)).collect();
         match process.protocol {
             RoutingProtocol::Ospf => found.ospf(),

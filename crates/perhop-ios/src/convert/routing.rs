@@ -33,37 +33,39 @@ const PRIORITY: u8 = 100;
 
 /// Returns the processes of the device.
 pub(super) fn processes(configuration: &Configuration, has_groups: bool) -> Vec<RoutingProcess> {
+    let bare: Vec<&Interface> = configuration.interfaces.iter().filter(|own| lacks_address(own)).collect();
     let converted = |own: &RouterProcess| {
         let mut converted = process(own, protocol(own, has_groups));
-        converted.not_computed.extend(ports_without_address(configuration, own));
+        converted
+            .not_computed
+            .extend(bare.iter().filter_map(|interface| line_without_address(interface, own)));
         converted
     };
     configuration.processes.iter().map(converted).collect()
 }
 
-/// Returns the lines of ports without an address of their own, such as `ip unnumbered`. perhop does not
-/// compute routes over them.
-fn ports_without_address(configuration: &Configuration, process: &RouterProcess) -> Vec<usize> {
-    let line = |interface: &Interface| {
-        let routing = &interface.routing;
-        let of_ospf = routing.ospf.as_ref().filter(|at| at.value.0 == process.name).map(|at| at.line);
-        let of_isis = routing.isis.as_ref().filter(|at| at.value == process.name).map(|at| at.line);
-        let listed = process.list.ports.iter().find(|port| port.name == interface.name);
-        match process.protocol {
-            RoutingProtocol::Ospf => of_ospf,
-            RoutingProtocol::Isis => of_isis,
-            RoutingProtocol::Eigrp | RoutingProtocol::Other => return None,
+fn lacks_address(interface: &Interface) -> bool {
+    interface.addresses.is_empty() && interface.shutdown.is_none()
+}
+
+/// Returns the line by which an interface without an address of its own, such as `ip unnumbered`, takes part
+/// in a process. perhop does not compute routes over it.
+fn line_without_address(interface: &Interface, process: &RouterProcess) -> Option<usize> {
+    let routing = &interface.routing;
+    let is_own_table = interface.vrf.as_ref().map(|vrf| &vrf.value) == process.vrf.as_ref();
+    if !is_own_table || process.is_off {
+        return None;
+    }
+    let named = match process.protocol {
+        RoutingProtocol::Ospf => {
+            routing.ospf.as_ref().filter(|at| at.value.0 == process.name).map(|at| at.line)
         }
-        .or(listed.map(|port| port.line))
+        RoutingProtocol::Isis => {
+            routing.isis.as_ref().filter(|at| at.value == process.name).map(|at| at.line)
+        }
+        RoutingProtocol::Eigrp | RoutingProtocol::Other => return None,
     };
-    let without = configuration.interfaces.iter().filter(|interface| {
-        let vrf = interface.vrf.as_ref().map(|vrf| &vrf.value);
-        vrf == process.vrf.as_ref()
-            && interface.addresses.is_empty()
-            && interface.shutdown.is_none()
-            && !process.is_off
-    });
-    without.filter_map(line).collect()
+    named.or_else(|| process.list.ports.get(&interface.name).map(|port| port.line))
 }
 
 fn process(process: &RouterProcess, protocol: RoutingProtocol) -> RoutingProcess {
@@ -217,7 +219,7 @@ impl<'c> Member<'c> {
         let process = self.process;
         if self.grammar == Grammar::IosXr {
             let port = listed?;
-            return Some((port.line, process.list.areas.get(port.area?)?.name.clone()));
+            return Some((port.line, process.list.areas.at(port.area?)?.name.clone()));
         }
         if let Some(own) = self.interface.routing.ospf.as_ref().filter(|own| own.value.0 == process.name) {
             return Some((own.line, own.value.1.clone()));
@@ -314,7 +316,7 @@ impl<'c> Member<'c> {
 
     /// Returns the port in the list of the process.
     fn listed(&self) -> Option<&'c ListedPort> {
-        self.process.list.ports.iter().find(|port| port.name == self.interface.name)
+        self.process.list.ports.get(&self.interface.name)
     }
 
     /// Returns the settings of a listed port and of the blocks around it, the settings of the port first.

@@ -12,6 +12,9 @@ use crate::ast::{BOTH_LEVELS, Configuration, LevelMetrics, Levels, Network, Port
 use crate::mode::Mode;
 use crate::words::{Form, Reader};
 
+/// Limit on the processes that a line is compared with. A device has at most a few hundred processes.
+const MOST_COMPARED: usize = 512;
+
 pub(super) const COMMANDS: &[Command<RouterProcess>] = &[
     noted("advertise passive-only", |process, reader| process.announces_passive_only = !reader.negated()),
     noted("area", |process, reader| {
@@ -86,7 +89,7 @@ fn place(
         matches!(protocol, RoutingProtocol::Ospf | RoutingProtocol::Isis)
             && (other.protocol, &other.name, &other.vrf) == (protocol, &name, &vrf)
     };
-    if let Some(place) = processes.iter().position(is_known) {
+    if let Some(place) = processes.iter().take(MOST_COMPARED).position(is_known) {
         return place;
     }
     processes.push(RouterProcess {

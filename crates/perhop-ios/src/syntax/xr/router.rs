@@ -89,8 +89,8 @@ pub(super) fn read(
 fn settings<'p>(process: &'p mut RouterProcess, reader: &Reader) -> &'p mut ListSettings {
     let list = &mut process.list;
     let inner = match reader.mode {
-        Mode::RouterArea(_, area) => list.areas.get_mut(area).map(|area| &mut area.settings),
-        Mode::RouterPort(_, port) => list.ports.get_mut(port).map(|port| &mut port.settings),
+        Mode::RouterArea(_, area) => list.areas.at_mut(area).map(|area| &mut area.settings),
+        Mode::RouterPort(_, port) => list.ports.at_mut(port).map(|port| &mut port.settings),
         _ => None,
     };
     inner.unwrap_or(&mut list.settings)
@@ -123,12 +123,8 @@ fn family(process: &mut RouterProcess, reader: &mut Reader) {
 /// Reads `area AREA`.
 fn area(process: &mut RouterProcess, reader: &mut Reader) {
     let (Mode::RouterProcess(place), Some(name)) = (reader.mode, reader.next()) else { return };
-    let areas = &mut process.list.areas;
-    let known = areas.iter().position(|area| area.name == name);
-    let area = known.unwrap_or_else(|| {
-        areas.push(ListedArea { name: name.to_owned(), settings: ListSettings::default() });
-        areas.len() - 1
-    });
+    let new = || ListedArea { name: name.to_owned(), settings: ListSettings::default() };
+    let area = process.list.areas.place(name, new);
     reader.opens = (reader.form == Form::Plain).then_some(Mode::RouterArea(place, area));
 }
 
@@ -142,13 +138,10 @@ fn interface(process: &mut RouterProcess, reader: &mut Reader) {
     let name = full_name(&reader.rest().concat()).full;
     let ports = &mut process.list.ports;
     if reader.negated() {
-        ports.retain(|port| port.name != name || port.area != area);
+        ports.remove(&name);
         return;
     }
-    let known = ports.iter().position(|port| port.name == name && port.area == area);
-    let port = known.unwrap_or_else(|| {
-        ports.push(ListedPort { line: reader.line, name, area, settings: ListSettings::default() });
-        ports.len() - 1
-    });
+    let line = reader.line;
+    let port = ports.place(&name, || ListedPort { line, area, settings: ListSettings::default() });
     reader.opens = Some(Mode::RouterPort(place, port));
 }
