@@ -109,21 +109,19 @@ impl Context<'_> {
     /// Returns the routing protocols that run on `interface`. `kilobits` is the bandwidth to which the shares
     /// of its classes refer.
     pub(super) fn port_routing(&self, interface: &Interface, kilobits: u64) -> Vec<PortRouting> {
+        if self.configuration.processes.is_empty() {
+            return Vec::new();
+        }
+        let kilobits = self.routed_kilobits(interface, kilobits);
+        let grammar = self.configuration.grammar;
         let processes = self.configuration.processes.iter().enumerate();
         let own = processes.filter(|(_, process)| {
             let vrf = interface.vrf.as_ref().map(|vrf| vrf.value.as_str());
             process.vrf.as_deref() == vrf && !process.is_off
         });
-        let grammar = self.configuration.grammar;
         own.filter_map(|(place, process)| match protocol(process, self.has_router_groups) {
-            RoutingProtocol::Ospf => {
-                let kilobits = self.routed_kilobits(interface, kilobits);
-                Member { interface, kilobits, grammar, place, process }.ospf()
-            }
-            RoutingProtocol::Isis => {
-                let kilobits = self.routed_kilobits(interface, kilobits);
-                Member { interface, kilobits, grammar, place, process }.isis()
-            }
+            RoutingProtocol::Ospf => Member { interface, kilobits, grammar, place, process }.ospf(),
+            RoutingProtocol::Isis => Member { interface, kilobits, grammar, place, process }.isis(),
             RoutingProtocol::Eigrp => eigrp(interface, place, process),
             RoutingProtocol::Other => None,
         })
