@@ -282,6 +282,21 @@ def test_processes_of_a_vrf_have_their_own_routes(tmp_path: Path, perhop: Comman
     assert path(alone, perhop) == THROUGH_P4, "the process of x2 is in the global table"
 
 
+def test_a_static_route_of_a_vrf_hides_the_route_of_ospf(tmp_path: Path, perhop: Command) -> None:
+    def static(route: str) -> Edit:
+        block = (
+            f"router static\n vrf RED\n  address-family ipv4 unicast\n   10.3.0.0/25 {route}\n  !\n !\n!\n"
+        )
+        return ("x2.cfg", "router ospf", f"{block}router ospf")
+
+    files = vrf(RING)
+    back = lab(tmp_path / "back", files, static("192.0.2.6"))
+    assert path(back, perhop) == THROUGH_X2
+    leaked = lab(tmp_path / "leaked", files, static("vrf default 192.0.2.6"))
+    ends = ("--from", "10.1.0.5", "--to", "10.3.0.9", "--packet", "udp dscp ef")
+    assert "path unknown at x2" in perhop("trace", leaked, *ends).out
+
+
 #: The same ring with IS-IS.
 ISIS = {
     "n1.cfg": N1.replace("feature ospf", "feature isis")

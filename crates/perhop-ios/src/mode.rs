@@ -45,6 +45,8 @@ pub(crate) enum Mode {
     RouterPort(usize, usize),
     /// `router static` of IOS XR, and its address families.
     StaticRoutes,
+    /// `vrf` in `router static` of IOS XR, and its address families, with the index of the VRF.
+    VrfStaticRoutes(usize),
     /// `mpls ldp` of IOS XR, and the blocks inside it.
     Labels,
     /// `controller` of IOS XR.

@@ -152,6 +152,9 @@ pub struct Configuration {
     /// `ip route` and `ipv6 route`, in the order of the file.
     #[serde(skip)]
     pub routes: Vec<perhop_device::Route>,
+    /// `vrf` in `router static` of IOS XR, in the order of the file.
+    #[serde(skip)]
+    pub static_tables: Vec<String>,
     /// `router` and `ipv6 router`, in the order of the file.
     #[serde(skip)]
     pub processes: Vec<RouterProcess>,

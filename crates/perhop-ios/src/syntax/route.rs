@@ -12,7 +12,7 @@ use crate::ast::Configuration;
 use crate::words::{Finding, Reader, Reading};
 
 /// Default preference of a static route.
-const STATIC: u8 = 1;
+pub(super) const STATIC: u8 = 1;
 
 /// Reads `ip route [vrf NAME] PREFIX MASK TARGET …`.
 pub(super) fn ipv4(configuration: &mut Configuration, reader: &mut Reader) -> Reading {

@@ -1,6 +1,6 @@
 //! IOS XR: the states of its lines, the limits and shares of its policies, and the refusals of its hardware.
 
-use perhop_device::Port;
+use perhop_device::{Port, RouteTarget};
 use perhop_ios::{Configuration, LineState, Platform, Profile, convert, parse};
 
 const HEAD: &str = "!! IOS XR Configuration 7.5.2\n";
@@ -255,9 +255,14 @@ fn static_routes_and_lists_have_prefixes() {
                 address-family ipv4 unicast\n   0.0.0.0/0 192.0.2.6\n  !\n !\n!\ninterface TenGigE0/0/0/0\n ipv4 address \
                 192.0.2.1 255.255.255.252\n ipv4 access-group L ingress\n!\n";
     let (configuration, _) = router(text, Profile::Asr9000);
-    let routes: Vec<String> = configuration.routes.iter().map(|route| route.prefix.to_string()).collect();
-    assert_eq!(routes, ["0.0.0.0/0", "203.0.113.0/24"]);
+    let routes: Vec<_> =
+        configuration.routes.iter().map(|route| (route.vrf.as_deref(), route.prefix.to_string())).collect();
+    let expected = [(None, "0.0.0.0/0"), (None, "203.0.113.0/24"), (Some("red"), "0.0.0.0/0")];
+    assert_eq!(routes, expected.map(|(vrf, prefix)| (vrf, prefix.to_owned())));
+    let leaked = text.replace("   0.0.0.0/0 192", "   0.0.0.0/0 vrf default 192");
+    assert_eq!(router(&leaked, Profile::Asr9000).0.routes[2].via, RouteTarget::Learned);
     let list = configuration.access_lists.get("L").unwrap();
     assert_eq!(list.entries[0].source.wildcard.to_string(), "0.0.0.255");
-    assert_eq!(state_of(text, "0.0.0.0/0 192.0.2.6").0, LineState::NotModelled);
+    assert_eq!(state_of(text, "0.0.0.0/0 192.0.2.6").0, LineState::Modelled);
+    assert_eq!(state_of(&leaked, "0.0.0.0/0 vrf default 192.0.2.6").0, LineState::NotModelled);
 }

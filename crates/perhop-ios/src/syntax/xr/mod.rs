@@ -55,7 +55,7 @@ pub(super) fn read(
             let interface = configuration.interfaces.at_mut(interface)?;
             run(&[interface::COMMANDS], interface, spelling, reader)
         }
-        Mode::StaticRoutes => routes::read(configuration, reader)
+        Mode::StaticRoutes | Mode::VrfStaticRoutes(_) => routes::read(configuration, reader)
             .or_else(|| run(&[routes::COMMANDS], configuration, spelling, reader)),
         Mode::RouterProcess(_) | Mode::RouterArea(..) | Mode::RouterPort(..) => {
             router::read(configuration, mode, spelling, reader)
