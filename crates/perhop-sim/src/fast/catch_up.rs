@@ -1,5 +1,5 @@
 //! Catch-up of lagging objects: ports that are not polled when their wire becomes free, and sources that send
-//! ahead of the agenda. This module decides which of them must advance, when, and up to which time.
+//! ahead of the agenda. This module decides which ports and sources must advance, when, and up to which time.
 
 use perhop_net::Flight;
 use perhop_net::source::Emission;
@@ -14,12 +14,12 @@ use super::lookahead::{Feeder, Lookahead, Prescheduled};
 use super::world::World;
 
 impl<W: PortObservers> World<W> {
-    /// Advances the sources of `lookahead` past `now`. If it is sufficient, schedules only the arrival of
-    /// their next packet. Otherwise sends their packets ahead of the agenda.
+    /// Advances the sources of `lookahead` past `now`. Schedules only the arrival of the next packet if the
+    /// port will be idle when the packet is sent. Otherwise sends the packets ahead of the agenda.
     ///
-    /// A packet that will find the port idle needs only its arrival on the agenda. No other code reads it
-    /// earlier, and only later packets of the same sources enter this link.
-    #[allow(clippy::inline_always)] // a part of the preceding arrival
+    /// A packet that will find the port idle needs only its arrival on the agenda. No other code reads the
+    /// packet before it arrives, and only later packets of the same sources enter this link.
+    #[allow(clippy::inline_always)] // part of the handler of the preceding arrival
     #[inline(always)]
     pub(super) fn look_ahead(&mut self, now: Time, link: LinkId, lookahead: u32) {
         let World { links, lookaheads, hosts, agenda, .. } = self;
@@ -38,9 +38,9 @@ impl<W: PortObservers> World<W> {
         self.send_ahead(now, link, lookahead);
     }
 
-    /// Sends the packet of `source`, one of the sources of `lookahead`. The arrival at the far end of `link`
-    /// was already scheduled for `arrives`. `packet` is its template.
-    #[allow(clippy::inline_always)] // a part of its arrival, rarely called elsewhere
+    /// Sends the prescheduled packet of `source`, one of the sources of `lookahead`. The arrival at the far
+    /// end of `link` is already scheduled for `arrives`. `packet` is a copy of the template of the source.
+    #[allow(clippy::inline_always)] // part of the handler of the packet's arrival, rarely called elsewhere
     #[inline(always)]
     pub(super) fn send_prescheduled(
         &mut self,
@@ -80,7 +80,7 @@ impl<W: PortObservers> World<W> {
         false
     }
 
-    /// Runs the steps of `link`'s port that are due by `now`, each step at its own instant.
+    /// Runs all steps of `link`'s port that are due by `now`, each at the time at which it is due.
     ///
     /// The agenda needs no poll at the instant at which the transmit ring has room again. A packet is in
     /// flight from the instant at which it enters the ring, because its departure is then known. A busy port
@@ -96,8 +96,8 @@ impl<W: PortObservers> World<W> {
         }
     }
 
-    /// Runs the steps that are due by `now` at the ports that share memory with `link`'s port, so that
-    /// packets that have left those ports no longer occupy the memory.
+    /// Runs all steps that are due by `now` at the ports that share memory with `link`'s port. Packets that
+    /// have left these ports then no longer occupy the memory.
     #[inline(never)]
     pub(super) fn run_sharers_to(&mut self, now: Time, link: LinkId) {
         for place in 0..self.links[link.index()].direction.sharers().len() {
@@ -128,8 +128,8 @@ impl<W: PortObservers> World<W> {
     /// Sends the packets that are due by `now` from a host's sources, and continues until a packet is in
     /// flight at their barrier.
     ///
-    /// The rest of the network changes neither the packets of these sources nor their fate up to the barrier.
-    /// The arrival of that packet is therefore the only event that the agenda needs.
+    /// The rest of the network changes neither the packets of these sources nor the way of the packets up to
+    /// the barrier. The agenda therefore needs only one event: the arrival of the packet at the barrier.
     #[inline(never)]
     fn send_ahead(&mut self, now: Time, link: LinkId, lookahead: u32) {
         let Lookahead { prescheduled, feeders, barrier } = self.lookaheads[lookahead as usize];

@@ -48,7 +48,7 @@ impl<W: PortObservers> World<W> {
         self.pass_by_queue(now, link, packet)
     }
 
-    /// Does the same as [`World::pass`] for a port that is busy, or that decides about `packet`.
+    /// Does the same as [`World::pass`] for a port that is busy or that can delay or drop `packet`.
     #[inline(never)]
     fn pass_by_queue(&mut self, now: Time, link: LinkId, packet: &mut Packet) -> Option<Time> {
         let mut hop = self.hop(link);
@@ -90,8 +90,8 @@ impl<W: PortObservers> World<W> {
         }
     }
 
-    /// Passes `packet`, after the output conditioners, through a port whose departures are known only when a
-    /// packet leaves its queue.
+    /// Passes `packet` through a port whose departures are known only when a packet leaves its queue.
+    /// `packet` has already passed the output conditioners.
     #[inline(never)]
     fn pass_by_scheduler(&mut self, now: Time, link: LinkId, packet: &mut Packet) -> Option<Time> {
         let mut hop = self.hop(link);
@@ -179,7 +179,7 @@ impl<W: PortObservers> World<W> {
     }
 
     /// Receives `flight`, which another part of the network put on the wire of `link` behind earlier packets.
-    /// Its arrival time is known, so the steps are those of [`Hop::launch`](super::hop::Hop::launch).
+    /// The arrival time is known, so the steps are those of [`Hop::launch`](super::hop::Hop::launch).
     pub(crate) fn admit(&mut self, link: LinkId, flight: Flight) {
         let Flight { mut packet, arrives } = flight;
         let mut hop = self.hop(link);
@@ -192,7 +192,7 @@ impl<W: PortObservers> World<W> {
         self.flights.push_back(&mut self.links[link.index()].direction.in_flight, flight);
     }
 
-    /// The first packet in flight on `link`, which leads to another part of the network.
+    /// Returns the first packet in flight on `link`, a link to another part of the network.
     #[inline]
     pub(crate) fn first_crossing(&self, link: LinkId) -> Option<&Flight> {
         self.flights.front(&self.links[link.index()].direction.in_flight)
@@ -204,7 +204,8 @@ impl<W: PortObservers> World<W> {
         self.flights.drop_front(&mut self.links[link.index()].direction.in_flight);
     }
 
-    /// Runs the steps that became due before a packet reached the far end of `link`.
+    /// Runs the steps of the sources and ports of `link` that are due by `now`, before a packet is received
+    /// at the far end.
     #[inline(always)]
     fn run_due_steps(&mut self, now: Time, link: LinkId) {
         let Link { entry, direction, .. } = &self.links[link.index()];
@@ -219,8 +220,8 @@ impl<W: PortObservers> World<W> {
         }
     }
 
-    /// Receives the first packet in flight on `link`, which could not be delivered inline at its launch.
-    /// Packets behind it are then delivered inline as far as possible.
+    /// Receives the first packet in flight on `link`, which could not be delivered inline at its launch. Then
+    /// delivers the packets behind it inline, up to the first one that needs an event.
     #[inline(never)]
     fn deliver_in_flight(&mut self, now: Time, link: LinkId) {
         loop {
@@ -238,8 +239,8 @@ impl<W: PortObservers> World<W> {
         self.run_port_to(now, link);
     }
 
-    /// Receives `packet` at the far end of `link`. Returns the link by which the packet, or the answer of a
-    /// host, leaves the node; `None` if no packet leaves.
+    /// Receives `packet` at the far end of `link`. Returns the link over which the packet, or a host's answer
+    /// to it, leaves the node; `None` if no packet leaves.
     #[inline(always)]
     fn receive_from_wire(&mut self, now: Time, link: LinkId, packet: &mut Packet) -> Option<LinkId> {
         let mut hop = &mut self.links[link.index()];

@@ -1,5 +1,4 @@
-//! [`Hop`]: one link, and the parts of the world that a packet needs to pass the link's port and enter its
-//! wire.
+//! [`Hop`]: one link, with the parts of the world through which a packet passes the port and enters the wire.
 
 use perhop_net::{Flight, Flights, PortCounters};
 use perhop_qos::observer::PortObservers;
@@ -13,7 +12,7 @@ use super::world::World;
 use crate::event::SimAgenda;
 use crate::hosts::Hosts;
 
-/// One link of a world, looked up once for all steps at this link.
+/// One link of a world, with the state that the steps of a packet at this link change.
 pub(super) struct Hop<'w, W> {
     pub(super) link: &'w mut Link,
     id: LinkId,
@@ -24,7 +23,7 @@ pub(super) struct Hop<'w, W> {
 }
 
 impl<W> World<W> {
-    /// The parts of the world that a packet needs at `link`.
+    /// Returns the hop of link `id`.
     #[allow(clippy::inline_always)] // executed for every packet on every hop
     #[inline(always)]
     pub(super) fn hop(&mut self, id: LinkId) -> Hop<'_, W> {
@@ -35,7 +34,7 @@ impl<W> World<W> {
 
 #[allow(clippy::inline_always)] // executed for every packet on every hop
 impl<W: PortObservers> Hop<'_, W> {
-    /// The port and the observers of its events.
+    /// Returns the port and the observers of its events.
     #[inline(always)]
     fn port(&mut self) -> (&mut Port, PortCounters<'_, Hosts, W::Observer<'_>>) {
         let (counts_from, ends) = (self.hosts.measurements.warmup, self.hosts.measurements.duration);
@@ -83,9 +82,9 @@ impl<W: PortObservers> Hop<'_, W> {
         port.poll_transmit(now, packet, counters)
     }
 
-    /// Puts `packet`, which leaves its queue at `leaves`, on the wire. The packet arrives with its last bit,
-    /// which is sent at the end of `departure`. Returns the time of arrival if the packet is delivered inline
-    /// now. Otherwise, the arrival is on the agenda.
+    /// Puts `packet`, which leaves its queue at `leaves`, on the wire. The packet arrives when its last bit
+    /// arrives; the last bit is sent at the end of `departure`. Returns the time of arrival if the packet is
+    /// delivered inline now. Otherwise, the packet is in flight until an event.
     #[inline(always)]
     pub(super) fn launch(&mut self, leaves: Time, packet: &Packet, departure: Departure) -> Option<Time> {
         let measurements = &mut self.hosts.measurements;
@@ -101,10 +100,10 @@ impl<W: PortObservers> Hop<'_, W> {
         None
     }
 
-    /// The lookahead of the link (Chandy and Misra 1979, "Distributed simulation"). Up to this instant, no
-    /// other packet can reach the elements that `packet` meets at the far end. A packet that arrives by then
-    /// is received inline. Without lookahead, it is received by an event. Arrivals precede all other events
-    /// of the agenda at the same instant.
+    /// Returns the lookahead of the link (Chandy and Misra 1979, "Distributed simulation"). Until this time,
+    /// no other packet can reach the elements that `packet` enters at the far end. A packet that arrives
+    /// until this time is received inline. Without a lookahead, an event receives the packet. Arrivals
+    /// precede all other events of the agenda at the same time.
     #[inline(always)]
     pub(super) fn lookahead(&self, packet: &Packet) -> Option<Time> {
         match self.link.far_end {
@@ -113,7 +112,7 @@ impl<W: PortObservers> Hop<'_, W> {
             FarEnd::Inline(_) => Some(self.hosts.measurements.duration),
         }
     }
-    /// Schedules the arrival, at `arrives`, of the packet in flight.
+    /// Schedules the arrival of the first packet in flight for `arrives`.
     #[inline(always)]
     pub(super) fn await_arrival(&mut self, arrives: Time) {
         self.agenda.schedule(self.link.direction.arrival, arrives);

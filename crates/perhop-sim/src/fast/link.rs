@@ -1,8 +1,8 @@
-//! [`Link`]: one direction of a link with its plan, which has the steps of packets: how they enter the link,
-//! pass its port, and continue.
+//! [`Link`]: one direction of a link with its plan. The plan states how packets enter the link, pass the
+//! port, and continue at the far end.
 //!
-//! The plan is made once, before the run (`plan.rs`). Each of its enums selects the steps of a packet. The
-//! types exclude combinations that cannot occur. ARCHITECTURE.md lists all of them.
+//! The plan is made once, before the run (`plan.rs`). Each enum of the plan selects one step of a packet. The
+//! types exclude combinations that cannot occur. ARCHITECTURE.md lists all combinations.
 
 #[cfg(target_pointer_width = "64")]
 use std::mem::offset_of;
@@ -20,17 +20,17 @@ pub(super) enum Entry {
     /// Only the sources of the host at the near end. The rest of the network does not affect these sources,
     /// so they send ahead of the agenda. The value is the index of their lookahead.
     Lookahead(u32),
-    /// Only this link, which leads away from a host. Its packets are ahead of the agenda.
+    /// Only this link, which leads away from a host. Packets arrive from it ahead of the agenda.
     Upstream(LinkId),
 }
 
-/// The elements of a port that decide about a packet.
+/// The elements that a packet passes at a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PortMode {
-    /// If the port is idle, the packet passes no element and goes directly to the wire.
+    /// None if the port is idle: the packet goes directly to the wire.
     CutThrough(Departures),
-    /// In every state of the port, packets pass output conditioners, a classifier, a buffer manager or a
-    /// scheduler.
+    /// At least one of output conditioners, classifier, buffer manager and scheduler, even if the port is
+    /// idle.
     Queued(Departures),
     /// The elements of `Queued`, after fragmentation of packets that exceed the interface's MTU.
     Limited(Departures),
@@ -61,16 +61,16 @@ pub(super) enum Departures {
     Polled,
 }
 
-/// The reception of a packet at the far end of a link.
+/// The way in which the far end of a link receives a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FarEnd {
-    /// By its own event.
+    /// By an event of the agenda.
     Event,
-    /// By its own event, from a port that is polled in time. While a packet is sent in fragments, no packet
-    /// is in flight whose arrival could transmit the next fragment.
+    /// By an event, from a port that is polled in time. A port that sends fragments needs the poll: between
+    /// two fragments, no packet is in flight whose arrival could transmit the next fragment.
     PolledEvent,
-    /// Inline, as soon as the packet is on the wire, because no other packet can reach the elements at the
-    /// far end first (`docs/decisions/0005`).
+    /// Inline, as soon as the packet is on the wire. No other packet can reach the elements at the far end
+    /// first (`docs/decisions/0005`).
     Inline(Awaited),
 }
 
@@ -90,13 +90,13 @@ pub(super) enum Awaited {
 pub(super) enum Onward {
     /// Delivery to the host at the far end.
     Host,
-    /// Transmission on this link, which all packets take.
+    /// Transmission on this link, over which all packets continue.
     Link(LinkId),
     /// Transmission on the next link of the path of its flow.
     Routed,
 }
 
-/// The processing on a wire.
+/// The processing of packets on a wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wire {
     /// None.
@@ -109,7 +109,7 @@ pub(super) enum Wire {
 ///
 /// A network has many links, so the order of the fields matters. The struct is aligned to cache lines. A
 /// packet that cuts through accesses only the first two cache lines of the struct and the cache lines of the
-/// port. Its arrival accesses only the first two.
+/// port. The arrival of a packet accesses only the first two.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(super) struct Link {
@@ -128,8 +128,8 @@ const _: () = assert!(
 );
 
 impl Link {
-    /// Whether the agenda must poll the port. It must do so if a shaper delays all waiting packets, or if
-    /// inline packets must be on time ([`Awaited`]). Sources that look ahead poll the port themselves.
+    /// Whether the agenda must poll the port, because a shaper delays all waiting packets or because packets
+    /// must be sent on time ([`Awaited`]). Sources that look ahead poll the port themselves.
     #[inline]
     pub(super) fn awaits_poll(&self) -> bool {
         let waits = match self.far_end {

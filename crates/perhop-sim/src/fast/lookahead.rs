@@ -3,7 +3,7 @@
 use perhop_qos::units::Time;
 use perhop_scenario::routing::LinkId;
 
-/// The sources of a host, if only their packets enter the link away from it.
+/// The sources of a host whose access link no other packets enter.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lookahead {
     pub(super) feeders: Feeders,
@@ -13,9 +13,8 @@ pub(super) struct Lookahead {
     pub(super) prescheduled: Prescheduled,
 }
 
-/// Whether the arrival of a packet is scheduled before the packet is sent. This is possible if the packet
-/// will find the port idle, no packet is in flight ahead of it, and no other code reads the packet before it
-/// arrives.
+/// Whether the arrival of a packet is scheduled before the packet is sent. The packet must find the port
+/// idle, no packet may be in flight ahead of it, and no other code may read the packet before it arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Prescheduled {
     /// Never, because the port decides about every packet or the far end does not need an event.
@@ -30,8 +29,7 @@ pub(super) enum Prescheduled {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Feeder(u8);
 
-/// The sources of one host. They are few, so that the search for the earliest source is cheap enough for each
-/// packet.
+/// The sources of one host. Their number is small, so that each packet can search for the earliest source.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Feeders {
     sources: [u32; Feeders::MOST],
@@ -42,7 +40,7 @@ impl Feeders {
     /// The maximum number of sources.
     pub(super) const MOST: usize = 4;
 
-    /// Creates the list from one to [`Feeders::MOST`] sources.
+    /// Creates the list of one to [`Feeders::MOST`] sources.
     pub(super) fn new(sources: &[usize]) -> Feeders {
         let mut feeders = Feeders { count: sources.len() as u8, ..Feeders::default() };
         for (place, source) in feeders.sources.iter_mut().zip(sources) {
@@ -50,12 +48,13 @@ impl Feeders {
         }
         feeders
     }
-    /// The index into the hosts' sources.
+    /// Returns the index of a feeder in the sources of all hosts.
     #[inline]
     pub(super) fn source(&self, Feeder(place): Feeder) -> usize {
         self.sources[usize::from(place) % Feeders::MOST] as usize
     }
-    /// The feeder with the earliest `due`. Among feeders with equal times, the first one of the list.
+    /// Returns the feeder with the earliest `due`. Among feeders with equal times, returns the first of the
+    /// list.
     #[inline]
     pub(super) fn first_by(&self, due: impl Fn(usize) -> Time) -> Feeder {
         let mut first = Feeder::default();

@@ -1,10 +1,10 @@
-//! Construction of the plan of a [`World`], which has the steps of packets at each link ([`super::link`]).
+//! Construction of the plan of each link of a [`World`]: the steps of packets at the link ([`super::link`]).
 //!
 //! Most of the plan follows from the lookahead of conservative parallel simulation (Chandy and Misra 1979;
-//! Bryant 1977). This is the instant before which no other packet can reach the elements at the far end of a
-//! link. If all packets reach these elements over this wire, this instant is the end of the run. If TCP
-//! answers at the far end, the state of the connection determines the instant for each packet. In all other
-//! cases, the arrival is an event of the agenda.
+//! Bryant 1977). The lookahead is the time before which no other packet can reach the elements at the far end
+//! of a link. It is the end of the run if all packets reach these elements over this wire. If TCP answers at
+//! the far end, the state of the connection determines the lookahead for each packet. In all other cases, the
+//! arrival is an event of the agenda.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ use crate::hosts::{FarNode, FlowSource, Hosts};
 use crate::session::{Answers, Session};
 use crate::setup::{Crossing, Entering, Setup};
 
-/// The links over which packets reach the near node of a link.
+/// The links over which the packets of a link reach its near node.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Feeding {
     Unused,
@@ -79,8 +79,7 @@ impl<W: PortObservers> World<W> {
         world
     }
 
-    /// Schedules the sources, or permits them to look ahead of the agenda if this does not change the
-    /// results.
+    /// Schedules each source, or lets it send ahead of the agenda if this does not change the results.
     fn start_sources(&mut self, entering: &[Entering], stretches: &[Vec<LinkId>], probed: &[bool]) {
         let stretches: BTreeMap<LinkId, &Vec<LinkId>> =
             stretches.iter().map(|stretch| (stretch[0], stretch)).collect();
@@ -123,11 +122,11 @@ impl<W: PortObservers> World<W> {
 
 /// Returns, for each link, whether it delivers inline. A link does so if all its packets end at hosts, or
 /// continue to a link that has no probed queues and receives packets from no other link. No other packet can
-/// then arrive between the departure and the arrival of a packet. For each packet, TCP decides whether it
-/// answers ahead of the agenda.
+/// then arrive between the departure and the arrival of a packet. TCP decides for each packet whether to
+/// answer ahead of the agenda.
 ///
-/// A link away from a host does not deliver inline. Its sources and TCP are ahead of the agenda, and they
-/// need an arrival with an event as their barrier. See [`stretches`].
+/// A link away from a host does not deliver inline. Sources and TCP send on it ahead of the agenda, so an
+/// event for the arrival must be their barrier. See [`stretches`].
 ///
 /// A link to another part of the network does not deliver inline, because the other part receives its
 /// packets.
@@ -149,9 +148,9 @@ fn inline_links(hosts: &Hosts, feeding: &[Feeding], probed: &[bool], crossings: 
     inline
 }
 
-/// For each link away from a host, the links up to the barrier, which is the first link that is not inline. A
-/// link has an entry only if all packets of this first link, and no others, reach the barrier. Then the first
-/// link also delivers inline.
+/// Returns the stretches: lists of links from a link away from a host to the barrier, the next link of the
+/// path that is not inline. A stretch exists only if all packets of its first link, and no others, reach the
+/// barrier. Then the first link also delivers inline.
 ///
 /// The barrier must be inside this part of the network, because the sources continue when a packet arrives at
 /// the barrier.
@@ -180,9 +179,9 @@ fn stretches(
     found.into_iter().flatten().flatten().collect()
 }
 
-/// Returns the reception of packets at the far ends, given the links that deliver `inline`. Also finds the
-/// ends of sessions that may answer ahead of the agenda. For such an end, no other flow uses the link by
-/// which its packets leave, and no probe observes that link's queues or any connection.
+/// Returns, for each link, how the far end receives packets, given the links that deliver `inline`. Also
+/// marks the ends of sessions that may answer ahead of the agenda. No other flow may use the link over which
+/// the packets of such an end leave, and no probe may observe the queues of this link or any connection.
 fn far_ends(
     hosts: &mut Hosts,
     inline: &[bool],
@@ -246,7 +245,7 @@ fn find_awaited(hosts: &Hosts, far_ends: &mut [FarEnd]) {
     }
 }
 
-/// The next step of packets that have reached the far end of each link.
+/// Returns, for each link, the next step of packets that have reached the far end.
 fn onward(hosts: &Hosts) -> Vec<Onward> {
     let mut next: Vec<Option<Option<LinkId>>> = vec![None; hosts.far_nodes.len()];
     for flow in 0..hosts.flow_paths.len() {
@@ -263,7 +262,7 @@ fn onward(hosts: &Hosts) -> Vec<Onward> {
     hosts.far_nodes.iter().zip(next).map(onward).collect()
 }
 
-/// The processing on each wire.
+/// Returns the processing of packets on each wire.
 fn wires(hosts: &Hosts, directions: &[Direction]) -> Vec<Wire> {
     let wire = |(direction, tap): (&Direction, &Option<_>)| {
         if direction.loss.is_none() && tap.is_none() { Wire::Ideal } else { Wire::Inspected }
@@ -271,7 +270,7 @@ fn wires(hosts: &Hosts, directions: &[Direction]) -> Vec<Wire> {
     directions.iter().zip(&hosts.taps).map(wire).collect()
 }
 
-/// By link: the links over which packets reach its near node.
+/// Returns, for each link, the links over which its packets reach its near node.
 fn feeding(hosts: &Hosts) -> Vec<Feeding> {
     let mut feeding = vec![Feeding::Unused; hosts.far_nodes.len()];
     for flow in 0..hosts.flow_paths.len() {
@@ -289,8 +288,8 @@ fn feeding(hosts: &Hosts) -> Vec<Feeding> {
     feeding
 }
 
-/// Returns whether a probe, or another port that shares memory, reads the queues in front of each link.
-/// Packets must then arrive at these links in the order of time.
+/// Returns, for each link, whether a probe or another port that shares memory reads the queues of its port.
+/// Packets must arrive at such a port in the order of time.
 fn read_links(hosts: &Hosts, directions: &[Direction]) -> Vec<bool> {
     let mut probed: Vec<bool> = directions.iter().map(|direction| direction.sharing.is_some()).collect();
     for probe in &hosts.queue_probes {

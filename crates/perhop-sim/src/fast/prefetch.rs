@@ -1,11 +1,11 @@
-//! Hints for the caches: the state that the next events will need (Mowry, Lam and Gupta 1992, "Design and
-//! evaluation of a compiler algorithm for prefetching").
+//! Prefetch of the state that the next events need (Mowry, Lam and Gupta 1992, "Design and evaluation of a
+//! compiler algorithm for prefetching").
 //!
 //! With many TCP flows, the state of the network exceeds the caches, and most accesses to a link, a segment
-//! or an end wait for memory. The agenda contains the next events. The places of their state form a chain:
-//! the event has the link, the link has the packet, the packet has the flow and the segment, the segment has
-//! the end. The hints for an event are therefore given in stages, during the events before it. A stage reads
-//! the state that the previous stage has loaded, and starts to load the next place of the chain.
+//! or an end wait for memory. The agenda contains the next events. Their state is a chain of references: from
+//! the event to the link, to the packet, to the flow and the segment, and to the end of the session. Each
+//! event is therefore prefetched in stages, during the events before it. A stage reads the state that the
+//! previous stage has loaded, and starts to load the next state of the chain.
 
 use perhop_measure::counters::FlowCounters;
 use perhop_net::Event;
@@ -19,10 +19,10 @@ use crate::event::HostEvent;
 use crate::flow::flow_of;
 use crate::session::End;
 
-/// The number of TCP sessions from which the state exceeds the caches. With fewer sessions, hints cost more
-/// time than they save (`docs/scale.md`).
+/// The number of TCP sessions from which the state exceeds the caches. With fewer sessions, prefetching costs
+/// more time than it saves (`docs/scale.md`).
 const MANY_SESSIONS: usize = 2000;
-/// The cache lines of a link that its arrivals read, and those of a flow's counters.
+/// The number of cache lines of a link that an arrival reads, and of the counters of a flow.
 const LINES_OF_ARRIVAL: usize = 2;
 const LINES_OF_COUNTERS: usize = 2;
 
@@ -32,7 +32,7 @@ impl<W> World<W> {
         self.hosts.transport.sessions.len() >= MANY_SESSIONS
     }
 
-    /// Starts to load the state of the next events: one stage for each of them.
+    /// Starts to load the state of the next events, one stage for each event.
     #[inline]
     pub(super) fn prefetch_upcoming(&self) {
         // The last stage of the next event is complete.
@@ -61,13 +61,14 @@ impl<W> World<W> {
         }
     }
 
-    /// The first packet in flight on `link`.
+    /// Returns the first packet in flight on `link`.
     #[inline]
     fn first_packet(&self, link: LinkId) -> Option<&Packet> {
         self.flights.front(&self.links[link.index()].direction.in_flight).map(|flight| &flight.packet)
     }
 
-    /// Starts to load the places that `packet` names: its segment, the counters of its flow, and its path.
+    /// Starts to load the state to which `packet` refers: its segment, the counters of its flow, and its
+    /// path.
     #[inline]
     fn prefetch_contents(&self, packet: &Packet) {
         let hosts = &self.hosts;
@@ -109,7 +110,7 @@ impl<W> World<W> {
     }
 }
 
-/// The link of an arrival.
+/// Returns the link of an arrival.
 #[inline]
 fn arrival(event: Event<HostEvent>) -> Option<LinkId> {
     if let Event::Arrival(link) = event { Some(link) } else { None }

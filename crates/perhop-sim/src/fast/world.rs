@@ -26,15 +26,15 @@ pub struct World<W = ()> {
 }
 
 impl<W> World<W> {
-    /// The observers of the ports.
+    /// Returns the observers of the ports.
     pub fn observers(&mut self) -> &mut W {
         &mut self.observers
     }
-    /// The time of the next event; [`Time::MAX`] if there is no event.
+    /// Returns the time of the next event, [`Time::MAX`] if there is none.
     pub(crate) fn next_at(&mut self) -> Time {
         self.agenda.next_at().unwrap_or(Time::MAX)
     }
-    /// The number of events so far.
+    /// Returns the number of events so far.
     pub(crate) fn events(&self) -> u64 {
         self.agenda.taken()
     }
