@@ -7,33 +7,33 @@ use crate::engine::Engine;
 use crate::fast::World;
 use crate::flow::Template;
 
-/// Times on one processor of the benchmark's machine, seconds, of a packet on a wire, an event, and a segment
-/// at the ends of its connection. Only their ratios to [`ROUND`] matter.
+/// The times on one processor of the benchmark's machine, seconds: of a packet on a wire, of an event, and of
+/// a segment at the ends of its connection. Only the ratios to [`ROUND`] matter.
 const HOP: f64 = 6e-9;
 const EVENT: f64 = 80e-9;
 const SEGMENT: f64 = 150e-9;
-/// Times of a packet over a border, of a round, and of each part in a round, seconds.
+/// The times of a packet over a border, of a round, and of each part in a round, seconds.
 const CROSSING: f64 = 50e-9;
 const ROUND: f64 = 3e-6;
 const PART: f64 = 0.2e-6;
-/// The number of rounds of a run whose parts form no cycle.
+/// The number of rounds of a run if the links between the parts form no cycle.
 pub(super) const ROUNDS_WITHOUT_CYCLE: u64 = 400;
 
-/// The work of these packets on wires, events, and segments at hosts. The unit is the time of a packet on a
-/// wire.
+/// Returns the work for the given numbers of packets on wires, events, and segments at hosts. The unit is the
+/// time of a packet on a wire.
 pub(super) const fn work(packet_hops: u64, events: u64, segments: u64) -> u64 {
     const EVENT_IN_HOPS: u64 = (EVENT / HOP) as u64;
     const SEGMENT_IN_HOPS: u64 = (SEGMENT / HOP) as u64;
     packet_hops + EVENT_IN_HOPS * events + SEGMENT_IN_HOPS * segments
 }
 
-/// The work of a network, estimated from a part of its run.
+/// The work of a network, estimated from the first part of its run.
 #[derive(Clone, Debug)]
 pub(crate) struct Load {
     /// By flow: the packets sent.
     pub(super) packets: Vec<u64>,
-    /// The mean work of a packet on a wire, which includes the events at ports that cannot forward packets
-    /// inline, in packets that are forwarded inline.
+    /// The mean work of a packet on a wire, with the events at ports that cannot forward packets inline. The
+    /// unit is the work of a packet that is forwarded inline.
     pub(super) hop: f64,
     /// The time of one thread for the whole run, seconds.
     one_thread: f64,
@@ -43,7 +43,7 @@ pub(crate) struct Load {
 }
 
 impl Load {
-    /// The load of `world`, which has run up to `now`.
+    /// Estimates the load from `world`, which has run up to `now`.
     pub(crate) fn measured(world: &World, now: Time) -> Load {
         let hosts = world.hosts();
         let duration = hosts.measurements.duration;
@@ -67,8 +67,9 @@ impl Load {
     }
 }
 
-/// The time of an event in a network of `nodes` nodes, compared with a network that fits into the private
-/// cache of a processor. It grows by a quarter for each doubling, approximately as in `docs/scale.md`.
+/// Returns the time of an event in a network of `nodes` nodes, divided by the time in a network that fits
+/// into the private cache of a processor. It grows by 0.25 for each doubling of the nodes, approximately as
+/// in `docs/scale.md`.
 fn cache_misses(nodes: usize) -> f64 {
     const IN_CACHE: f64 = 125.0;
     1.0 + 0.25 * libm::log2(nodes as f64 / IN_CACHE).max(0.0)
@@ -81,9 +82,9 @@ pub(crate) struct Cost {
 }
 
 impl Cost {
-    /// The time of a run in parts on `threads` threads. The parts have `nodes` nodes in total, and forward
-    /// packets in proportion to `weights`. `crossing` packets reach another part. Each round covers the
-    /// `shortest` delay of a border.
+    /// Estimates the time of a run in parts on `threads` threads. The parts have `nodes` nodes in total, and
+    /// their work is proportional to `weights`. `crossing` packets reach another part. Each round covers the
+    /// `shortest` delay of a border; `None` if the parts form no cycle.
     pub(super) fn new(
         weights: &[u64],
         nodes: usize,
@@ -106,7 +107,7 @@ impl Cost {
 
 /// Assigns parts with these `costs` to `threads` threads. The most expensive part is assigned first, each
 /// part to the thread with the least work so far (Graham 1969, "Bounds on multiprocessing timing anomalies").
-/// Returns the indices of each thread's parts.
+/// Returns the indices of the parts of each thread.
 pub(super) fn assign(costs: &[u64], threads: usize) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..costs.len()).collect();
     order.sort_by_key(|index| (std::cmp::Reverse(costs[*index]), *index));
@@ -119,7 +120,7 @@ pub(super) fn assign(costs: &[u64], threads: usize) -> Vec<Vec<usize>> {
     lists.into_iter().map(|(_, list)| list).collect()
 }
 
-/// The work of the thread with the most work, if `costs` are assigned to `threads` threads.
+/// Returns the work of the busiest thread if `costs` are assigned to `threads` threads.
 pub(super) fn longest(costs: &[u64], threads: usize) -> u64 {
     let of_list = |list: &Vec<usize>| list.iter().map(|index| costs[*index]).sum();
     assign(costs, threads).iter().map(of_list).max().unwrap_or(0)

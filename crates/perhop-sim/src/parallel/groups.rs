@@ -1,7 +1,7 @@
 //! [`Groups`]: disjoint groups of nodes that are united step by step.
 
-/// A group for each node, which initially has only this node (Tarjan 1975, "Efficiency of a good but not
-/// linear set union algorithm").
+/// Disjoint groups of nodes. Initially, each node is its own group (Tarjan 1975, "Efficiency of a good but
+/// not linear set union algorithm").
 #[derive(Clone, Debug)]
 pub(super) struct Groups {
     parents: Vec<usize>,
@@ -9,7 +9,7 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    /// Creates a group for each of `nodes` nodes.
+    /// Creates `nodes` groups of one node each.
     pub(super) fn new(nodes: usize) -> Groups {
         Groups { parents: (0..nodes).collect(), sizes: vec![1; nodes] }
     }
@@ -32,8 +32,8 @@ impl Groups {
         self.parents[small] = large;
         self.sizes[large] += self.sizes[small];
     }
-    /// The number of each node's group, and the number of groups. Groups are in the order of their first
-    /// nodes.
+    /// Returns the number of the group of each node, and the number of groups. Groups are numbered in the
+    /// order of their first nodes.
     pub(super) fn numbered(mut self) -> (Vec<u32>, usize) {
         let mut numbers = vec![None; self.parents.len()];
         let mut count = 0;

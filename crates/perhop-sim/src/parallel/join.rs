@@ -17,7 +17,7 @@ use crate::hosts::Hosts;
 use crate::link_ends::LinkEnds;
 use crate::setup::Crossing;
 
-/// The results of a network. The parts add their results in any order, each result at its place.
+/// The results of a network. The parts can be added in any order.
 pub(super) struct Joint {
     measurements: Measurements,
     link_ends: LinkEnds,
@@ -30,7 +30,7 @@ pub(super) struct Joint {
     speed_tests: Places<SpeedTally>,
 }
 
-/// Elements by their number in the whole network.
+/// Elements of all parts, each with its number in the whole network.
 struct Places<T>(Vec<(usize, T)>);
 
 impl<T> Places<T> {
@@ -44,7 +44,7 @@ impl<T> Places<T> {
 }
 
 impl Joint {
-    /// Creates empty results of a network with empty `measurements` and links with these ends.
+    /// Creates the results of a network before any part is added. `measurements` are empty.
     pub(super) fn new(mut measurements: Measurements, link_ends: LinkEnds) -> Joint {
         measurements.in_network = vec![0; measurements.flows.len()];
         let nothing = || link_ends.iter().map(|_| None).collect();
@@ -61,7 +61,7 @@ impl Joint {
         }
     }
 
-    /// Adds the counts of `part`, which has ended.
+    /// Adds the counts of `part`, whose run has ended.
     pub(super) fn add(&mut self, part: Part) {
         let Part { world, numbering, .. } = part;
         self.count_in_network(&world, &numbering);
@@ -86,7 +86,7 @@ impl Joint {
         }
     }
 
-    /// Counts the packets that are in `world`.
+    /// Counts the packets in queues and on wires of `world`.
     fn count_in_network(&mut self, world: &World, numbering: &Numbering) {
         let (links, warmup) = (0..numbering.links.len() as u32, self.measurements.warmup);
         let mut carrying = 0;

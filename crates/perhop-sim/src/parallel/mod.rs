@@ -1,4 +1,5 @@
-//! One network on several threads. The results are those of one thread, byte by byte (`docs/decisions/0025`).
+//! One network on several threads. The results are equal to those of one thread, byte by byte
+//! (`docs/decisions/0025`).
 //!
 //! [`partition`] determines the parts, [`split()`] divides a [`Setup`] into them, [`rounds`] runs them, and
 //! [`join`] joins their measurements. Each part is a [`World`](crate::fast::World).
@@ -28,7 +29,7 @@ pub use partition::Undivided;
 pub(crate) use partition::{Partition, divide};
 pub use rounds::Divided;
 
-/// The condition for the division of a network.
+/// The condition under which a network is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Division {
     /// The network can be divided.
@@ -38,7 +39,8 @@ pub(crate) enum Division {
 }
 
 /// Runs the network of `setup`, divided by `partition`, on `threads` threads. `observe` receives the progress
-/// and decides whether the run continues. If it does not continue, there are no measurements.
+/// and decides whether the run continues. Returns the measurements and the counts of the run, or `None` if
+/// `observe` ended the run.
 pub(crate) fn run(
     setup: Setup,
     partition: &Partition,
@@ -64,8 +66,8 @@ pub(crate) fn run(
     Some((joint.measurements(), counts))
 }
 
-/// Runs all rounds on this thread and `threads` - 1 others. If the system cannot start a thread, the others
-/// do its work.
+/// Runs all rounds on this thread and `threads` - 1 others. If the system cannot start a thread, the other
+/// threads run all parts.
 fn run_rounds(
     parts: &[Mutex<Part>],
     mailboxes: &Mailboxes,

@@ -5,7 +5,7 @@ use perhop_scenario::routing::LinkId;
 
 use crate::setup::Crossing;
 
-/// The numbers of a part's elements in the whole network, and its borders.
+/// The elements of a part, by their numbers in the whole network, and the borders of the part.
 #[derive(Debug, Default)]
 pub(super) struct Numbering {
     pub(super) flows: Vec<usize>,
@@ -16,7 +16,7 @@ pub(super) struct Numbering {
     pub(super) players: Vec<usize>,
     pub(super) browsers: Vec<usize>,
     pub(super) speed_tests: Vec<usize>,
-    /// By flow: the number that the flow has in the part that its packets reach over a border, or 0.
+    /// By flow: the number of the flow in the next part of its path, or 0 if its path ends in this part.
     pub(super) onward: Vec<u32>,
     /// The links to other parts, in the order of these parts.
     pub(super) borders: Vec<Border>,
@@ -29,11 +29,11 @@ pub(super) struct Border {
     pub(super) link: LinkId,
     /// The other part.
     pub(super) part: usize,
-    /// The number of the mailbox for packets of this part to the other part, which
-    /// [`Mailboxes::new`](super::part::Mailboxes::new) sets.
+    /// The number of the mailbox for packets from this part to the other part.
+    /// [`Mailboxes::new`](super::part::Mailboxes::new) sets it.
     pub(super) mailbox: usize,
     /// The number of the link in the other part.
     pub(super) far_link: LinkId,
-    /// Propagation delay.
+    /// The propagation delay of the link.
     pub(super) delay: Time,
 }

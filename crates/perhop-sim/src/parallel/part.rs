@@ -1,4 +1,4 @@
-//! [`Part`]: one part of a network, and the packets that it sends to others.
+//! [`Part`]: one part of a network, and the mailboxes for packets between parts.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -19,11 +19,11 @@ use crate::setup::Setup;
 #[derive(Debug)]
 struct Mail {
     flights: Vec<Flight>,
-    /// The links of successive packets, and the numbers of their packets.
+    /// Each entry is a link and the number of successive packets in `flights` that arrive over it.
     links: Vec<(LinkId, usize)>,
-    /// The segments of the packets of TCP, in their order.
+    /// The segments of the TCP packets, in the order of `flights`.
     segments: Vec<Carried>,
-    /// The earliest arrival; [`Time::MAX`] if there is none.
+    /// The earliest arrival; [`Time::MAX`] if there are no packets.
     earliest: Time,
 }
 
@@ -40,13 +40,13 @@ impl Mail {
     }
 }
 
-/// The packets of one part that another part has not taken yet.
+/// The packets from one part to another that the other part has not taken yet.
 #[derive(Debug)]
 struct Mailbox {
     /// The packets of the current round.
     incoming: Mail,
-    /// The packets of earlier rounds. A part takes only these. Otherwise, it would also take packets of parts
-    /// that happen to run before it, and would have no work in the next round.
+    /// The packets of earlier rounds. A part takes only packets of earlier rounds. Otherwise, it would also
+    /// take packets of parts that happen to run first in a round, and would have no work in the next round.
     ready: Mail,
 }
 
@@ -54,7 +54,8 @@ impl Mailbox {
     fn new() -> Mailbox {
         Mailbox { incoming: Mail::new(), ready: Mail::new() }
     }
-    /// Begins another round, and returns the earliest arrival; [`Time::MAX`] if the mailbox is empty.
+    /// Begins another round. Returns the earliest arrival of the packets in `ready`; [`Time::MAX`] if there
+    /// are none.
     fn begin_round(&mut self) -> Time {
         let Mailbox { incoming, ready, .. } = self;
         if ready.flights.is_empty() {
@@ -75,7 +76,7 @@ pub(super) struct Mailboxes {
 }
 
 impl Mailboxes {
-    /// Creates the mailboxes of `parts`, and stores the number of its mailbox in each border.
+    /// Creates the mailboxes of `parts`, and sets [`Border::mailbox`](super::numbering::Border) in each part.
     pub(super) fn new(parts: &mut [Part]) -> Mailboxes {
         let mut mailboxes = Mailboxes { boxes: Vec::new(), incoming: vec![Vec::new(); parts.len()] };
         for part in parts {
@@ -91,8 +92,8 @@ impl Mailboxes {
         }
         mailboxes
     }
-    /// Begins another round for part `number`, and returns the earliest arrival; [`Time::MAX`] if its
-    /// mailboxes are empty.
+    /// Begins another round for part `number`. Returns the earliest arrival in the mailboxes of this part;
+    /// [`Time::MAX`] if they are empty.
     pub(super) fn begin_round(&self, number: usize) -> Time {
         let arrivals = self.of_part(number).map(|mailbox| lock(mailbox).begin_round());
         arrivals.min().unwrap_or(Time::MAX)
@@ -102,21 +103,21 @@ impl Mailboxes {
     }
 }
 
-/// Locks `mutex`, also after another thread panicked. Such a panic ends the run, and its results are not
-/// used.
+/// Locks `mutex`, even if a thread panicked while it had the lock. Such a panic ends the run without results.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A part of a network, with its own [`World`]. A packet for another part goes to the mailbox of that part.
+/// A part of a network, with its own [`World`]. A packet that leaves the part is added to a mailbox of the
+/// next part.
 pub(super) struct Part {
     pub(super) world: World,
     pub(super) numbering: Numbering,
-    /// The last mail that was taken. Its memory is reused.
+    /// The mail that the part took last. It is empty between calls, and its memory is reused.
     taken: Mail,
     /// The number of TCP segments that other parts sent to the part's hosts.
     segments: u64,
-    /// The work that earlier calls of [`run_before`](Part::run_before) returned.
+    /// The total work that earlier calls of [`run_before`](Part::run_before) returned.
     counted: u64,
 }
 
@@ -129,11 +130,11 @@ impl Part {
     pub(super) fn duration(&self) -> Time {
         self.world.hosts().measurements.duration
     }
-    /// The packets on wires so far.
+    /// The number of packets that have entered a wire so far.
     pub(super) fn packet_hops(&self) -> u64 {
         self.world.packet_hops()
     }
-    /// The parts to which this part sends packets, and the shortest delay of the links to each.
+    /// Returns the parts to which this part sends packets, each with the shortest delay of the links to it.
     pub(super) fn neighbors(&self) -> Vec<(usize, Time)> {
         let mut neighbors: Vec<(usize, Time)> = Vec::new();
         for border in &self.numbering.borders {
@@ -144,7 +145,8 @@ impl Part {
         }
         neighbors
     }
-    /// Takes the last packets in the mailboxes of part `number` and brings every port to the end of the run.
+    /// Takes the last packets in the mailboxes of part `number`, which is this part, and runs every port up
+    /// to the end of the run.
     pub(super) fn finish(&mut self, duration: Time, number: usize, mailboxes: &Mailboxes) {
         mailboxes.begin_round(number);
         self.take(number, mailboxes);
@@ -152,7 +154,7 @@ impl Part {
         self.world.catch_up_everywhere(duration);
     }
 
-    /// Takes the packets in the mailboxes of part `number`, which is this part, and adds them to their links.
+    /// Moves the packets in the mailboxes of part `number`, which is this part, to their links.
     pub(super) fn take(&mut self, number: usize, mailboxes: &Mailboxes) {
         for mailbox in mailboxes.of_part(number) {
             std::mem::swap(&mut lock(mailbox).ready, &mut self.taken);
@@ -200,9 +202,9 @@ impl Part {
             let Mail { flights, links, segments, earliest } = &mut mailbox.incoming;
             let before = flights.len();
             while let Some(flight) = world.first_crossing(border.link) {
-                // A copy on the stack that is changed before it is copied again would be slow: its load waits
-                // until all earlier stores are complete, also those to memory in the cache of another
-                // processor.
+                // The packet is changed in the mailbox, not in a copy on the stack. To copy a changed packet
+                // from the stack would be slow, because the load waits for all earlier stores, also for
+                // stores to memory in the cache of another processor.
                 flights.extend_from_slice(std::slice::from_ref(flight));
                 world.drop_crossing(border.link);
                 let Some(Flight { packet, arrives }) = flights.last_mut() else { break };

@@ -1,9 +1,8 @@
 //! [`Partition`]: the part of each node.
 //!
-//! Parts are divided at links with a long delay, because the delay is the time that a part may run ahead of
-//! its neighbor. Both hosts of a TCP session are in one part, because an application changes the state of
-//! both ends. A part does not have to be connected. A host that only has sources is in the part of its
-//! router.
+//! Parts are divided at links with a long delay, because a part may run ahead of its neighbor by the delay.
+//! Both hosts of a TCP session are in one part, because an application changes the state of both ends. The
+//! nodes of a part need not be connected. A host without TCP sessions is in the part of its router.
 
 use std::collections::BTreeMap;
 
@@ -18,13 +17,13 @@ use crate::hosts::{FarNode, Hosts};
 
 /// The maximum number of parts.
 const MOST_PARTS: usize = 256;
-/// The maximum number of delays to try as the shortest delay of a border.
+/// The maximum number of delays that [`divide`] tries as the shortest delay of a border.
 const MOST_DELAYS: usize = 6;
-/// The numbers of parts per thread to try. With more parts, the load of threads is more equal and a part fits
-/// into the cache, but more packets cross borders.
+/// The numbers of parts per thread that [`divide`] tries. With more parts, the load of the threads is more
+/// equal and a part fits into the cache, but more packets cross borders.
 const PARTS_OF_A_THREAD: [usize; 4] = [1, 2, 4, 8];
 
-/// A division of a network's nodes.
+/// An assignment of the nodes of a network to parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Partition {
     /// By link: the parts of the nodes at its near and its far end.
@@ -41,7 +40,7 @@ impl Partition {
     pub(super) fn sides(&self, link: LinkId) -> [usize; 2] {
         self.sides[link.index()].map(|part| part as usize)
     }
-    /// By link: whether packets reach another part over it.
+    /// Returns, for each link, whether packets reach another part over it.
     pub(super) fn crossed(&self, hosts: &Hosts) -> Vec<bool> {
         let mut crossed = vec![false; self.sides.len()];
         for flow in 0..hosts.flow_paths.len() {
@@ -54,7 +53,7 @@ impl Partition {
     }
 }
 
-/// The reason why a network runs in one part.
+/// The reason why a network cannot be divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Undivided {
     /// A recording is replayed.
@@ -96,8 +95,9 @@ fn check(hosts: &Hosts) -> Result<(), Undivided> {
     Ok(())
 }
 
-/// Finds the division of a network with which `threads` threads need the least time. Returns the division and
-/// this time. Each flow sends the packets of `load`. `delays` are the delays of the links.
+/// Finds the division of a network with the shortest estimated time on `threads` threads. Returns the
+/// division and this time. `load` has the number of packets of each flow. `delays` are the delays of the
+/// links.
 ///
 /// # Errors
 /// The network cannot be divided.
@@ -141,7 +141,7 @@ struct Graph {
     links: Vec<Edge>,
     /// By link: whether it is on the path of a flow.
     used: Vec<bool>,
-    /// By node: its work, in fractions of the work of a packet that is forwarded inline.
+    /// By node: its work. The unit is the work of a packet that is forwarded inline, divided by [`INLINE`].
     weights: Vec<u64>,
     /// The nodes that no border may separate.
     unseparated: Groups,
@@ -149,8 +149,8 @@ struct Graph {
 
 /// The weight of a packet that is forwarded inline.
 const INLINE: u64 = 16;
-/// The weights at a host: of a datagram that it sends, which is an event, of a datagram that it receives, and
-/// of a segment.
+/// The weights at a host: of a sent datagram, which is an event, of a received datagram, and of a received
+/// segment.
 const SENT_DATAGRAM: u64 = INLINE * work(0, 1, 0);
 const DATAGRAM: u64 = INLINE;
 const SEGMENT: u64 = 3 * INLINE;
@@ -203,8 +203,8 @@ impl Graph {
         Graph { links, used, weights, unseparated }
     }
 
-    /// The delays of links that may be borders. If there are many, some of the shorter delays and the
-    /// longest.
+    /// Returns the different delays of links that may be borders, in ascending order. If there are more than
+    /// [`MOST_DELAYS`], returns the shortest and others at equal steps.
     fn border_delays(&self) -> Vec<Time> {
         let mut groups = self.unseparated.clone();
         let borders = self
@@ -219,12 +219,13 @@ impl Graph {
         delays.into_iter().step_by(step).collect()
     }
 
-    /// Gathers `groups` of nodes into about `number` parts of similar load, beginning with the groups that
-    /// exchange the most packets. Returns the parts and their work; `None` if all nodes with traffic are in
-    /// one part.
+    /// Unites `groups` of nodes into about `number` parts of similar work, beginning with the groups that
+    /// exchange the most packets. Returns the partition and the work of each part; `None` if no used link
+    /// connects two parts.
     fn gather(&self, mut groups: Groups, number: usize) -> Option<(Partition, Vec<u64>)> {
         let total: u64 = self.weights.iter().sum();
-        // Nodes have discrete weights. Without a tolerance, a small rest would become another part.
+        // The weights of nodes do not add up exactly to the limit. Without a tolerance, a small rest would
+        // become another part.
         let limit = total / number as u64 * 33 / 32 + 1;
         let mut weights = vec![0; self.weights.len()];
         (0..weights.len()).for_each(|node| weights[groups.find(node)] += self.weights[node]);
@@ -274,7 +275,7 @@ impl Graph {
         self.links.iter().zip(&self.used).any(crosses).then_some((partition, part_weights))
     }
 
-    /// The estimated time of a run of `partition`, whose parts have these `weights`, on `threads` threads.
+    /// Estimates the time of a run of `partition` on `threads` threads. The work of the parts is `weights`.
     fn cost(&self, partition: &Partition, weights: &[u64], threads: usize, load: &Load) -> Cost {
         let (mut crossing, mut shortest) = (0, Time::MAX);
         let mut onward: Vec<Vec<usize>> = vec![Vec::new(); partition.parts];
@@ -291,7 +292,7 @@ impl Graph {
     }
 }
 
-/// Whether the parts form no cycle.
+/// Whether the parts form no cycle. `onward` has, for each part, the parts to which it sends packets.
 pub(super) fn is_acyclic(onward: &[Vec<usize>]) -> bool {
     let mut incoming = vec![0; onward.len()];
     onward.iter().flatten().for_each(|part| incoming[*part] += 1);

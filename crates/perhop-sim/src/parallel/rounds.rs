@@ -2,9 +2,9 @@
 //!
 //! In each round, every part runs up to its own horizon. No packet can reach the part before its horizon,
 //! because each neighbor's next event plus the delay of the link between them is later (Chandy and Misra
-//! 1979, "Distributed simulation"). A thread runs the parts of its own list. If the round lasts longer, the
-//! thread also takes parts of others. The thread that completes the last part of a round begins the next one.
-//! A thread without a part does not delay others.
+//! 1979, "Distributed simulation"). A thread runs the parts of its own list. If the round is not complete
+//! then, the thread also runs parts from the lists of other threads. The thread that completes the last part
+//! of a round begins the next round. A thread without a part does not delay others.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
@@ -15,51 +15,53 @@ use super::cost::{ROUNDS_WITHOUT_CYCLE, assign, longest};
 use super::part::{Mailboxes, Part, lock};
 use super::partition::is_acyclic;
 
-/// The number of low bits of a claim that are the place in a list. The high bits are the number of the round.
+/// The number of low bits of a claim that contain the place in a list. The high bits contain the number of
+/// the round.
 const PLACE_BITS: u32 = 24;
-/// The numbers of times that a waiting thread polls before it takes parts of others, and again before it
-/// sleeps. To wake a thread takes as long as a short round. A thread does not poll if there are fewer
-/// processors than threads.
+/// The number of times that a waiting thread polls before it runs parts of other threads, and the number of
+/// further polls before it sleeps. Waking a thread takes as long as a short round. A thread does not poll if
+/// there are fewer processors than threads.
 const POLLS_BEFORE_HELP: u32 = 4000;
 const POLLS_BEFORE_SLEEP: u32 = 40_000;
-/// The rounds between two assignments of parts to threads, after the first.
+/// The number of rounds between two assignments of parts to threads. In addition, the parts are assigned in
+/// rounds 1, 2, 4, 8 and so on.
 const BALANCED_EVERY: u64 = 64;
 
-/// An observer of the progress: the time before which all events have happened, and the packets on wires so
-/// far. The observer returns whether the run continues.
+/// An observer of the progress. Its arguments are the time before which all events have happened and the
+/// number of packets that have entered a wire. It returns whether the run continues.
 pub(super) type Observe<'a> = &'a (dyn Fn(Time, u64) -> bool + Sync);
 
 /// The state that the threads share.
 pub(super) struct Rounds<'a> {
     parts: &'a [Mutex<Part>],
     mailboxes: &'a Mailboxes,
-    /// By part: the parts from which it receives packets, with the shortest delay of the links between them.
+    /// By part: the parts from which it receives packets, each with the shortest delay of the links from it.
     sources: Vec<Vec<(usize, Time)>>,
-    /// The time that a part may be ahead of the slowest part at the end of a round; `None` if the parts form
-    /// no cycle. Without this limit, two parts that send to each other advance in turn, each by a long and by
-    /// a short time.
+    /// The maximum time by which a part may be ahead of the slowest part at the end of a round; `None` if the
+    /// parts form no cycle. Without this limit, two parts that send to each other advance by a long time and
+    /// by a short time in turn.
     window: Option<Time>,
     duration: Time,
     /// By part: the time of its next event, picoseconds.
     next: Vec<AtomicU64>,
-    /// By part: the time before which it may run in the round, picoseconds.
+    /// By part: the time up to which it runs in the current round, exclusive, picoseconds.
     horizons: Vec<AtomicU64>,
     /// By part: its work, in which recent rounds have more weight.
     /// [`balance_threads`](Rounds::balance_threads) reads it.
     work: Vec<AtomicU64>,
-    /// By part: its work in the round.
+    /// By part: its work in the current round.
     latest: Vec<AtomicU64>,
-    /// By part: the last round in which it has events. A number and not a flag: a thread may be interrupted
-    /// between its claim of a part without events and this check, until a later round has begun.
+    /// By part: the number of the last round in which it has events. It is not a flag, because a later round
+    /// may begin between the claim of a part and the check whether the part has events.
     active_in: Vec<AtomicU64>,
-    /// The packets on wires so far.
+    /// The number of packets that have entered a wire so far.
     hops: AtomicU64,
-    /// By list: the round, and the first place that no thread has claimed.
+    /// By list: the number of the round, and the first place of the list that no thread has claimed.
     claims: Vec<AtomicU64>,
-    /// Parts of the round that are not complete.
+    /// The number of parts with events that are not complete in the current round.
     incomplete: AtomicUsize,
     round: Mutex<Round>,
-    /// The number of the round, which can be read without a lock.
+    /// The number of the current round. It can be read without a lock.
     number: AtomicU64,
     /// Wakes the threads that sleep until the next round.
     bell: Condvar,
@@ -72,9 +74,9 @@ pub(super) struct Rounds<'a> {
 #[derive(Clone, Debug)]
 struct Round {
     number: u64,
-    /// By thread: its parts.
+    /// By thread: the parts in its list.
     lists: Arc<Vec<Vec<usize>>>,
-    /// Threads that sleep until the next round.
+    /// The number of threads that sleep until the next round.
     sleeping: usize,
     /// The work of all parts in the earlier rounds.
     work: u64,
@@ -83,7 +85,7 @@ struct Round {
     end: Option<End>,
 }
 
-/// The counts of a run in parts.
+/// Counts of a run in parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Divided {
     /// The number of parts.
@@ -92,14 +94,14 @@ pub struct Divided {
     pub rounds: u64,
     /// The work of all parts, in the time of a packet on a wire.
     pub work: u64,
-    /// The work of the longest part of each round, summed over the rounds. It is the least time on any number
-    /// of threads. Without the cost of rounds, the time on *p* threads is at least the larger of `work` / *p*
-    /// and `span`, and less than their sum (Brent 1974, "The parallel evaluation of general arithmetic
-    /// expressions").
+    /// The work of the part with the most work in each round, summed over the rounds. It is the shortest
+    /// possible time on any number of threads. Without the cost of rounds, the time on *p* threads is at
+    /// least the larger of `work` / *p* and `span`, and less than their sum (Brent 1974, "The parallel
+    /// evaluation of general arithmetic expressions").
     pub span: u64,
 }
 
-/// The end of a run.
+/// The reason for the end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     /// All events have happened.
@@ -130,7 +132,8 @@ impl<'a> Rounds<'a> {
                 onward[number].push(neighbor);
             }
         }
-        // A part can always advance by its shortest delay. The limit must not be below that of any part.
+        // A part can always advance by the shortest delay of the links to it. The window must be at least
+        // this delay for every part.
         let shortest = sources.iter().filter_map(|sources| sources.iter().map(|(_, delay)| *delay).min());
         let window = shortest.max().filter(|_| !is_acyclic(&onward));
         let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -177,8 +180,8 @@ impl<'a> Rounds<'a> {
                 return end;
             }
             let others = (1..self.claims.len()).map(|offset| (thread + offset) % self.claims.len());
-            // The cache of another thread has the state of its parts. This thread takes one of them only if
-            // the round lasts.
+            // The state of a part is in the cache of the thread that usually runs it. This thread therefore
+            // runs parts of other threads only if the round takes long.
             round = self
                 .run_list(thread, &round)
                 .or_else(|| self.poll_beyond(round.number, POLLS_BEFORE_HELP))
@@ -188,14 +191,14 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Runs parts of a `list` of `round` until all are claimed. Returns the current round if it is a later
-    /// one.
+    /// Runs parts of a `list` of `round` until all are claimed. Returns the current round if a later round
+    /// than `round` has begun.
     fn run_list(&self, list: usize, round: &Round) -> Option<Round> {
         loop {
             let claim = self.claims[list].fetch_add(1, Ordering::AcqRel);
             if claim >> PLACE_BITS != round.number {
-                // A later round has begun, and the claim may already be one of its parts. That round
-                // cannot end before this part is complete, so its lists do not change here.
+                // A later round has begun, and the claim may already be for a part of it. The later round
+                // cannot end before this part is complete, so its lists do not change during this block.
                 let later = lock(&self.round).clone();
                 if claim >> PLACE_BITS == later.number {
                     self.run_part(&later, list, claim);
@@ -245,7 +248,8 @@ impl<'a> Rounds<'a> {
         let following = self.number.load(Ordering::Relaxed) + 1;
         for (number, active_in) in self.active_in.iter().enumerate() {
             let horizon = self.horizon(number, &earliest).min(latest);
-            // A packet in the mailbox can be received inline before its arrival time.
+            // A part with mail must run even before the arrival time, because a packet can be received inline
+            // earlier.
             let has_events = due[number] < horizon || mail[number] < Time::MAX;
             self.horizons[number].store(horizon.as_picoseconds(), Ordering::Relaxed);
             if has_events {
@@ -268,7 +272,7 @@ impl<'a> Rounds<'a> {
         self.incomplete.store(active, Ordering::Relaxed);
         let number = round.number;
         for claim in &self.claims {
-            // After the end, every claim must be beyond the end of its list.
+            // After the end of the run, no claim may select a part.
             let place = if round.end.is_some() { u64::from(u32::MAX >> 9) } else { 0 };
             claim.store(number << PLACE_BITS | place, Ordering::Release);
         }
@@ -278,8 +282,8 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// By part: the time before which it has no event, even if its neighbors send packets. `due` has the next
-    /// event of each part.
+    /// Returns, for each part, the earliest time at which it can have an event, including packets from
+    /// neighbors. `due` has the time of the next event of each part.
     fn earliest(&self, due: &[Time]) -> Vec<Time> {
         let mut earliest = due.to_vec();
         let mut changed = true;
@@ -297,8 +301,9 @@ impl<'a> Rounds<'a> {
         earliest
     }
 
-    /// The time before which no packet can reach part `number`. It is limited to a fraction of the run after
-    /// the part's next event. Otherwise, parts that receive no packets would run to the end at once.
+    /// Returns the time before which no packet from other parts can reach part `number`. The limit is a
+    /// fraction of the run after the part's next event. Without it, parts that receive no packets would run
+    /// to the end in one round.
     fn horizon(&self, number: usize, earliest: &[Time]) -> Time {
         let step = Time::from_picoseconds(self.duration.as_picoseconds() / ROUNDS_WITHOUT_CYCLE + 1);
         let sources = self.sources[number].iter();
@@ -307,8 +312,8 @@ impl<'a> Rounds<'a> {
         arrivals.fold(end.min(earliest[number].saturating_add(step)), Time::min)
     }
 
-    /// Assigns the parts to threads by their work since the last time. A part changes its thread, whose cache
-    /// has its state, only if the longest list becomes shorter by a tenth.
+    /// Assigns the parts to threads by their recent work. Because the state of a part is in the cache of its
+    /// thread, the parts are assigned only if the work of the busiest thread decreases by at least a tenth.
     fn balance_threads(&self, round: &mut Round) {
         let work: Vec<u64> = self.work.iter().map(|work| work.load(Ordering::Relaxed)).collect();
         let threads = round.lists.len();
@@ -321,7 +326,7 @@ impl<'a> Rounds<'a> {
         self.work.iter().zip(work).for_each(|(own, work)| own.store(work / 2, Ordering::Relaxed));
     }
 
-    /// Polls `times` times for a round later than `number`. Returns it if it begins meanwhile.
+    /// Polls `times` times for a round later than `number`. Returns the round if one has begun.
     fn poll_beyond(&self, number: u64, times: u32) -> Option<Round> {
         for _ in 0..if self.polls { times } else { 0 } {
             if self.number.load(Ordering::Acquire) != number {
@@ -344,7 +349,8 @@ impl<'a> Rounds<'a> {
     }
 }
 
-/// Ends the run if its thread panics, because the other threads must not wait for the part of that thread.
+/// A guard that ends the run if its thread panics. Otherwise, the other threads would wait forever for the
+/// part of that thread.
 struct OnPanic<'a>(&'a Rounds<'a>);
 
 impl Drop for OnPanic<'_> {

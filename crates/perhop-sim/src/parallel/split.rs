@@ -1,7 +1,7 @@
 //! [`split`]: a [`Setup`] divided into the setups of its parts, each with its own numbers.
 //!
-//! Every list of a part has the order of the whole network: links, sessions, probes, and the slots of the
-//! agenda. Simultaneous events of a part therefore happen in the order of the whole network.
+//! The links, sessions, probes and slots of the agenda of a part are in the order of the whole network.
+//! Simultaneous events of a part therefore happen in the order of the whole network.
 
 mod divider;
 mod draft;

@@ -18,11 +18,12 @@ use crate::setup::{Crossing, Entering};
 /// The drafts of the parts, and the places of the elements of the whole network.
 pub(super) struct Divider {
     pub(super) drafts: Vec<Draft>,
-    /// By link: the side with the port.
+    /// By link: the place of the side with the port.
     pub(super) near: Vec<Place>,
-    /// By link: the other side, if it is in another part and packets cross the border.
+    /// By link: the place of the other side if it is in another part and packets cross the border.
     pub(super) far: Vec<Option<Place>>,
-    /// By path: its stretches. Each stretch is a part and the start of a path in this part.
+    /// By start of a path: the stretches of the path. Each stretch is a part and the start of the path in
+    /// this part.
     stretches: BTreeMap<u32, Vec<(usize, u32)>>,
     /// By flow: the places of the flow at its sender and at its receiver.
     pub(super) flow_ends: Vec<[Place; 2]>,
@@ -81,8 +82,9 @@ impl Divider {
         self.flow_ends.push(ends.unwrap_or_default());
     }
 
-    /// Adds the stretches of a path to their parts. A stretch begins with the far side of the link over which
-    /// packets enter the part. It ends with the near side of the link over which they leave.
+    /// Adds the stretches of `path` to their parts, and returns them. A stretch begins with the far side of
+    /// the link over which packets enter the part, and ends with the near side of the link over which they
+    /// leave.
     fn stretches_of(&mut self, path: impl Iterator<Item = LinkId>) -> Vec<(usize, u32)> {
         let (mut stretches, mut stretch) = (Vec::new(), Vec::new());
         let mut part = 0;
@@ -149,13 +151,13 @@ impl Divider {
     pub(super) fn add_direction(&mut self, link: usize, mut direction: Direction) {
         let [arrival, poll] = [direction.arrival, direction.poll].map(|slot| self.slots[slot.index()]);
         (direction.arrival, direction.poll) = (arrival, poll);
-        // The ports are in one node and therefore in one part.
+        // Ports that share memory are in one node and therefore in one part.
         for sharer in direction.sharers_mut() {
             *sharer = LinkId(self.near[sharer.index()].number as u32);
         }
         if let Some(far) = self.far[link] {
-            // The packets of this link are removed before they arrive, so their wake-up is a poll that is
-            // ignored.
+            // Packets on this link are moved to the other part before they arrive. The scheduled wake-up for
+            // an arrival is therefore a poll without effect.
             direction.arrival = poll;
             self.drafts[far.part].directions.push(far_side(&mut direction, arrival));
             let border = Border {

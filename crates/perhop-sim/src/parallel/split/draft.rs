@@ -31,7 +31,7 @@ pub(super) struct Draft {
     pub(super) sources: Vec<FlowSource>,
     pub(super) queue_probes: Vec<QueueProbe>,
     pub(super) transport: Transport,
-    /// By flow of a session that leaves this part: the number of the flow by which it returns.
+    /// By flow of a session that leaves this part and returns: the number of the returning flow.
     pub(super) returning: BTreeMap<usize, usize>,
     pub(super) numbering: Numbering,
     entering: Vec<Entering>,
@@ -42,7 +42,7 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// Creates a part without elements. `measurements` are those of the whole network.
+    /// Creates a part without elements. `measurements` has the warm-up and the duration of the run.
     pub(super) fn new(measurements: &Measurements) -> Draft {
         Draft {
             agenda: SimAgenda::new(),
@@ -91,7 +91,7 @@ impl Draft {
         self.flow_paths.len() - 1
     }
 
-    /// Completes the part; `whole` are the measurements of the whole network.
+    /// Completes the part. `whole` has the measurements of the whole network.
     pub(super) fn finish(self, whole: &Measurements) -> (Setup, Numbering) {
         let Draft { agenda, directions, sources, queue_probes, mut transport, numbering, .. } = self;
         transport.reserve_connections();
@@ -120,7 +120,7 @@ impl Draft {
     }
 }
 
-/// Removes the far side from `near`, a direction over a border, and returns it. The far side has the losses
+/// Removes the far side from `near`, a direction over a border, and returns the far side. It has the losses
 /// of the wire and the input conditioners. No packet enters its port.
 pub(super) fn far_side(near: &mut Direction, arrival: Slot) -> Direction {
     let wire = WireConfig {

@@ -7,7 +7,7 @@ pub(super) struct Place {
     pub(super) number: usize,
 }
 
-/// The places of elements with events.
+/// The places of all elements that have events.
 #[derive(Default)]
 pub(super) struct Places {
     pub(super) sessions: Vec<Place>,
@@ -16,7 +16,7 @@ pub(super) struct Places {
     pub(super) speed_tests: Vec<Place>,
 }
 
-/// The places of elements that are added in order to these `parts`.
+/// Returns the places of elements that are added to `parts` in this order.
 pub(super) fn numbered(parts: impl Iterator<Item = usize>) -> Vec<Place> {
     let mut counts: Vec<usize> = Vec::new();
     let place = |part: usize| {

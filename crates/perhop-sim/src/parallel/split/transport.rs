@@ -23,7 +23,7 @@ impl Divider {
         };
     }
 
-    /// The part of `event`, and the event with its number in this part.
+    /// Returns the part of `event`, and the event with the number of its element in this part.
     pub(super) fn renumbered(&self, event: HostEvent) -> (usize, HostEvent) {
         let Places { sessions, queue_probes, connection_probes, speed_tests } = &self.places;
         let (places, number, renumbered): (_, _, fn(u32) -> HostEvent) = match event {
