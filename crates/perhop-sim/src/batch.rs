@@ -1,7 +1,7 @@
 //! [`Batch`]: many points of one scenario, simulated in parallel by the threads of one pool.
 //!
-//! A point is the scenario with some values changed. Its results depend on the point alone, not on the number
-//! of threads or on the order in which points end.
+//! A point is the scenario with some values changed. The results of a point do not depend on the number of
+//! threads or on the order in which points end.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -27,9 +27,9 @@ pub struct BatchPlan {
     pub base: PathBuf,
     /// The loader that reads the document.
     pub loader: Loader<'static>,
-    /// Seed of every point. `None`: the scenario's own seed, which a point may change.
+    /// The seed of every point. `None`: the seed of the scenario, which a point may change.
     pub seed: Option<u64>,
-    /// Replications of every point. `None`: the scenario's own number.
+    /// The number of replications of every point. `None`: the number in the scenario.
     pub replications: Option<u32>,
     /// The stop rule of a point. `None`: the number of replications is fixed.
     pub until: Option<Until>,
@@ -40,12 +40,12 @@ pub struct BatchPlan {
 /// A stop rule: replications are added until the confidence interval of a metric is narrow enough.
 ///
 /// The rule is applied after each replication in order, from the second on. The number of replications
-/// therefore does not depend on the number that run in parallel. An interval that is checked repeatedly
-/// covers the mean slightly less often than in 95 % of cases (Chow and Robbins 1965, "On the asymptotic
+/// therefore does not depend on how many of them run in parallel. Because the interval is checked repeatedly,
+/// it covers the mean slightly less often than in 95 % of cases (Chow and Robbins 1965, "On the asymptotic
 /// theory of fixed-width sequential confidence intervals for the mean").
 #[derive(Clone, Debug)]
 pub struct Until {
-    /// The class that the metric belongs to.
+    /// The class whose metric is checked.
     pub class: String,
     /// The column of the table `classes` that contains the metric.
     pub column: String,
@@ -58,7 +58,7 @@ pub struct Until {
 /// Half of the width of a confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum HalfWidth {
-    /// In the unit of the metric.
+    /// A value in the unit of the metric.
     Absolute(f64),
     /// A fraction of the mean's magnitude.
     Relative(f64),
@@ -67,9 +67,9 @@ pub enum HalfWidth {
 /// One point.
 #[derive(Clone, Debug)]
 pub struct Point {
-    /// The number of the point, which its result rows contain.
+    /// The number of the point, as in the rows of results.
     pub number: u64,
-    /// The changed values: paths and YAML texts, as `perhop run --set` takes them.
+    /// The changed values, each a path and a YAML text as in `perhop run --set`.
     pub changes: Vec<(String, String)>,
 }
 
@@ -94,7 +94,8 @@ pub struct Outcome {
 /// A queue of points and the threads that run them.
 pub struct Batch {
     shared: Arc<Shared>,
-    // Dropping the pool does not wait for its threads. A running point checks whether the batch is cancelled.
+    // Dropping the pool does not wait for its threads. They end soon, because a running point checks whether
+    // the batch is cancelled.
     pool: ThreadPool,
 }
 
@@ -115,8 +116,7 @@ struct State {
 }
 
 impl Shared {
-    /// Returns the locked state, also after a thread panicked while it held the lock: the state is then
-    /// valid.
+    /// Returns the locked state. The state is valid even if a thread panicked while it had the lock.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -181,7 +181,7 @@ impl Batch {
         &self.shared.progress
     }
 
-    /// Starts no further point and stops the running ones.
+    /// Removes the waiting points and stops the running points.
     pub fn cancel(&self) {
         self.shared.state().waiting.clear();
         self.shared.progress.cancel();
@@ -263,7 +263,7 @@ impl Shared {
         Ok(self.outcome_of_point(next, tables))
     }
 
-    /// Runs one replication and returns its kept tables, and the table `classes` if the stop rule reads it.
+    /// Runs one replication. Returns its tables to keep, and the table `classes` if there is a stop rule.
     fn replication(
         &self,
         scenario: &Scenario,
@@ -342,7 +342,7 @@ enum Failure {
 }
 
 impl Failure {
-    /// Joins the errors in a scenario into one message.
+    /// Joins the errors of a scenario into one message.
     fn invalid(found: &Diagnostics) -> Failure {
         let errors = found.iter().filter(|fault| fault.severity == Severity::Error);
         let messages = errors.map(|error| match &error.help {

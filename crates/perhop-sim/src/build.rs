@@ -38,11 +38,12 @@ use crate::session::Transport;
 use crate::setup::{Crossing, Entering, Setup};
 
 /// Builds one replication of `scenario`, ready for either engine. Every random stream is derived from `seed`
-/// and `replication`. Paths of trace files and captures are relative to `base`. The directions of links
-/// between `captured` nodes are captured.
+/// and `replication`. Paths of trace files and recordings are relative to `base`. `captured` has the
+/// directions of links to capture, each as its sending and its receiving node.
 ///
 /// # Errors
-/// A part of the scenario cannot be built. A scenario that passed the checks of [`perhop_scenario`] builds.
+/// An element of the scenario cannot be built. A scenario that passed the checks of [`perhop_scenario`] has
+/// no such elements.
 pub fn set_up(
     scenario: &Scenario,
     base: &Path,
@@ -80,7 +81,7 @@ struct Builder<'a> {
     pauses: Option<Pauses>,
     /// The names of the queues of ports without a policy.
     plain_queue_names: Arc<[String]>,
-    /// The different parameters of TCP, each stored once.
+    /// The TCP parameters of all sessions. Equal parameters are stored once.
     parameters: Vec<Arc<Parameters>>,
 }
 
@@ -118,8 +119,8 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// Builds all parts of the scenario in the order in which they depend on each other. Agenda slots are
-    /// registered in that order, which decides the order of simultaneous events.
+    /// Builds all elements of the scenario, each after the elements on which it depends. The slots of the
+    /// agenda are registered in this order, which determines the order of simultaneous events.
     fn assemble(&mut self, captured: &[[String; 2]]) -> Result<(), ConfigError> {
         let scenario = self.scenario;
         for (index, link) in scenario.links.iter().enumerate() {
@@ -169,8 +170,8 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// Builds the next direction of a link, from node `from` to node `to`. Reads the configurations of both
-    /// interfaces.
+    /// Builds the next direction of a link, from node `from` to node `to`, with the configurations of the
+    /// interfaces at both nodes.
     fn direction(
         &mut self,
         config: &LinkConfig,
@@ -213,7 +214,7 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// Returns the port of `node` in front of `wire`, and the names of its queues.
+    /// Builds the port of `node` that sends on `wire`. Returns the port and the names of its queues.
     fn port(
         &mut self,
         policy: Option<&str>,
@@ -230,7 +231,7 @@ impl<'a> Builder<'a> {
         Ok((port.map_err(|error| in_policy(error, policy))?, queue_names(config.queueing.as_ref()).into()))
     }
 
-    /// Returns the conditioners of one `side` (`input` or `output`) of an interface of `node`.
+    /// Builds the conditioners at one `side` (`input` or `output`) of an interface of `node`.
     fn conditioner(
         &self,
         policy: Option<&str>,

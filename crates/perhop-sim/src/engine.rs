@@ -1,5 +1,5 @@
-//! [`Engine`]: the interface of the two engines, for hosts and for a run. The plain engine is a
-//! [`Network`](perhop_net::Network) with [`Hosts`] at its edge; the fast one is
+//! [`Engine`]: the interface through which hosts and runs use the two engines. The plain engine is a
+//! [`Network`](perhop_net::Network) with [`Hosts`] at its edge. The fast engine is
 //! [`World`](crate::fast::World).
 
 use perhop_measure::{Conditioned, Measurements, PauseMeasurements, PortMeasurements, QueueSeries};
@@ -16,29 +16,29 @@ use crate::link_ends::{LinkEnds, port_name};
 
 /// One replication of a scenario, ready to run, running or finished.
 pub trait Engine: Sized {
-    /// The hosts at the edge.
+    /// Returns the hosts.
     fn hosts(&self) -> &Hosts;
-    /// The hosts at the edge.
+    /// Returns the hosts, to change them.
     fn hosts_mut(&mut self) -> &mut Hosts;
-    /// The hosts, and the agenda.
+    /// Returns the hosts and the agenda, to change both at the same time.
     fn split(&mut self) -> (&mut Hosts, &mut SimAgenda);
-    /// One direction of a link.
+    /// Returns the direction of a link.
     fn direction(&self, link: LinkId) -> &Direction;
-    /// One direction of a link.
+    /// Returns the direction of a link, to change it.
     fn direction_mut(&mut self, link: LinkId) -> &mut Direction;
     /// The packets in flight on all links.
     fn flights(&self) -> &Flights;
     /// Sends `packet` from a node over `link`.
     fn forward(&mut self, now: Time, link: LinkId, packet: &mut Packet);
-    /// Advances the port of `link` to `now`. The caller needs this before it reads the state of the port.
+    /// Advances the port of `link` to `now`. Call it before you read the state of the port.
     fn catch_up(&mut self, now: Time, link: LinkId);
     /// Runs all events up to `limit`.
     fn run_until(&mut self, limit: Time);
-    /// Returns the pauses by priority flow control, after the run has ended.
+    /// Returns the counts of pauses by priority flow control at the end of the run.
     fn pauses(&mut self) -> Vec<PauseMeasurements> {
         Vec::new()
     }
-    /// Returns the hosts and the directions of links, in the order of the links, after the run has ended.
+    /// Returns the hosts and the directions of links, in the order of the links, at the end of the run.
     fn into_parts(self) -> (Hosts, impl Iterator<Item = Direction>);
 
     /// Runs all events up to the end of the run and advances every port to that time.
@@ -109,7 +109,7 @@ pub trait Engine: Sized {
     }
 }
 
-/// Adds the counts of ports and conditioners to `measurements`, from the directions of links in their order.
+/// Adds the counts of ports and conditioners to `measurements`. `directions` are in the order of `link_ends`.
 pub(crate) fn add_ports(
     measurements: &mut Measurements,
     directions: impl Iterator<Item = Direction>,

@@ -6,7 +6,7 @@ use perhop_net::agenda::Agenda;
 /// A scheduled event at a host.
 #[derive(Clone, Copy, Debug)]
 pub enum HostEvent {
-    /// A source sends its next packet.
+    /// A source sends its next packet. Each event has the index of its element.
     Emission(u32),
     /// The next packet of a recording is due.
     Replay(u32),
@@ -18,14 +18,14 @@ pub enum HostEvent {
     ConnectionTimer(u32),
     /// A probe of TCP connections takes a sample.
     ConnectionSample(u32),
-    /// A slice of a speed test is over.
+    /// A time slice of a speed test ends.
     SpeedSample(u32),
-    /// The warm-up is over.
+    /// The warm-up ends.
     WarmupEnds,
 }
 
 /// The pending events of a simulated network.
 pub(crate) type SimAgenda = Agenda<Event<HostEvent>>;
 
-// The agenda reads each event before any other state, so its size matters.
+// The agenda reads each event before any other state, so the size of an event matters.
 const _: () = assert!(size_of::<Event<HostEvent>>() == 8);

@@ -11,12 +11,12 @@ pub(crate) const FLOWS: usize = 1 << 24;
 #[repr(align(64))]
 pub(crate) struct Template(pub(crate) Packet);
 
-/// The flow that a packet belongs to.
+/// Returns the number of the flow of a packet.
 pub(crate) fn flow_of(packet: &Packet) -> usize {
     flow_in(packet.payload)
 }
 
-/// The flow in the payload word of a packet.
+/// Returns the number of the flow in the payload word of a packet.
 pub(crate) fn flow_in(payload: u64) -> usize {
     (payload >> 40) as usize
 }
@@ -26,12 +26,12 @@ pub(crate) fn sequence_of(packet: &Packet) -> u32 {
     packet.payload as u32
 }
 
-/// `payload` with `flow` as the number of the packet's flow.
+/// Returns `payload` with the flow number `flow`.
 pub(crate) fn with_flow(payload: u64, flow: usize) -> u64 {
     (flow as u64) << 40 | payload & ((1 << 40) - 1)
 }
 
-/// `payload` after another [change of the flow hash](Packet::rehash) of the sender's socket.
+/// Returns `payload` after a further [change of the flow hash](Packet::rehash) by the sender's socket.
 pub(crate) fn rehashed(payload: u64) -> u64 {
     let mut packet = Packet { payload, ..Packet::default() };
     packet.rehash();

@@ -1,7 +1,7 @@
 //! [`Fragments`]: fragmentation of datagrams and their reassembly (RFC 791 §2.3 and §3.2).
 //!
-//! Flows count datagrams. A datagram has arrived when all its fragments have arrived. It is lost if a
-//! fragment was dropped; it counts as lost when the fate of all its fragments is known. Ports count
+//! Flows count datagrams. A datagram has arrived when all its fragments have arrived. It is lost if one of
+//! its fragments was dropped, and counts as lost when the fate of all its fragments is known. Ports count
 //! fragments.
 
 use perhop_capture::FragmentFields;
@@ -16,34 +16,35 @@ const HEADER: u32 = 20;
 /// The unit of fragment offsets, bytes (RFC 791 §3.1).
 const UNIT: u32 = 8;
 
-/// The fragments in the network. Their flow numbers are above the numbers of all flows, so that other packets
-/// need no additional check.
+/// The fragments in the network. The flow numbers of fragments are above the numbers of all flows, so that
+/// other packets need no additional check.
 #[derive(Debug, Default)]
 pub(crate) struct Fragments {
     /// The first flow number of fragments.
     first: usize,
-    /// By flow: the flow number of its fragments.
+    /// By flow: whether its datagrams may be fragmented, and the flow number of the fragments.
     travels_as: Vec<Travel>,
     datagrams: Places<Datagram>,
     pieces: Places<Piece>,
 }
 
-/// The fragmentation of a flow's datagrams.
+/// Whether datagrams of a flow may be fragmented.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Travel {
-    /// No packet of the flow has needed fragmentation yet.
+    /// No interface fragments datagrams of the flow, for example because no interface has an MTU.
     #[default]
     Undecided,
-    /// The flow does not permit fragmentation.
+    /// The sender of the flow forbids fragmentation (`dont-fragment`).
     Refused,
-    /// The fragments have this flow number.
+    /// Interfaces may fragment datagrams of the flow. The fragments have this flow number.
     As(u32),
 }
 
 /// A datagram that was fragmented.
 #[derive(Clone, Copy, Debug, Default)]
 struct Datagram {
-    /// The datagram before fragmentation. Its codepoint is the codepoint of the first fragment that arrived.
+    /// The datagram before fragmentation. When the fate of the first fragment is known, `whole` has the
+    /// codepoint and the marks of this fragment.
     whole: Packet,
     /// The number of fragments whose fate is not known; 0 in a free place.
     awaited: u32,
@@ -68,7 +69,7 @@ impl Loss {
 /// One fragment.
 #[derive(Clone, Copy, Debug, Default)]
 struct Piece {
-    /// The place of its datagram.
+    /// The place of the datagram in `datagrams`.
     datagram: u32,
     /// The offset in the datagram's payload, in units of eight bytes.
     offset: u16,
@@ -76,7 +77,7 @@ struct Piece {
     has_more: bool,
 }
 
-/// A datagram all of whose fragments have arrived or been dropped.
+/// A datagram after the fate of all its fragments is known.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reassembled {
     pub(crate) datagram: Packet,
@@ -92,7 +93,7 @@ pub(crate) struct Pieces {
     number: usize,
     /// The maximum number of payload bytes of a fragment.
     room: u32,
-    /// Payload bytes that remain.
+    /// The number of payload bytes that are not in a piece yet.
     left: u32,
     /// The offset of the next piece in the datagram, in units of eight bytes.
     offset: u16,
@@ -124,8 +125,8 @@ impl Fragments {
         self.travels_as[flow] = Travel::As(number as u32);
     }
 
-    /// Splits `packet` for an interface whose largest IP packet is `mtu` bytes. `None` if the packet must not
-    /// be fragmented.
+    /// Splits `packet` for an interface with an MTU of `mtu` bytes. Returns `None` if the packet must not be
+    /// fragmented.
     pub(crate) fn split(&mut self, packet: &Packet, mtu: u16) -> Option<Pieces> {
         let (flow, left) = (flow_of(packet), packet.length.saturating_sub(HEADER));
         let room = (u32::from(mtu) - HEADER) / UNIT * UNIT;
@@ -145,8 +146,8 @@ impl Fragments {
         Some(Pieces { packet: *packet, datagram, number, room, left, offset: 0, has_more: false })
     }
 
-    /// Returns the fields of the IP header by which a receiver finds the fragments of a datagram. `None` if
-    /// `packet` can neither be a fragment nor be fragmented.
+    /// Returns the fields of the IP header that identify the fragments of a datagram. Returns `None` if
+    /// `packet` is not a fragment and cannot be fragmented.
     pub(crate) fn fields(&self, packet: &Packet) -> Option<FragmentFields> {
         if flow_of(packet) < self.first {
             let identification = sequence_of(packet) as u16;
@@ -160,12 +161,13 @@ impl Fragments {
         Some(FragmentFields { identification, offset, has_more, datagram: whole.length })
     }
 
-    /// Records that `fragment` arrived at its host. Returns its datagram if the fate of all its fragments is
+    /// Records that `fragment` arrived at its host. Returns the datagram if the fate of all its fragments is
     /// now known.
     pub(crate) fn arrived(&mut self, fragment: &Packet) -> Option<Reassembled> {
         self.resolved(fragment, None)
     }
-    /// Records that `fragment` was dropped. Returns the same as [`arrived`](Fragments::arrived).
+    /// Records that `fragment` was dropped. Returns the datagram if the fate of all its fragments is now
+    /// known.
     pub(crate) fn dropped(&mut self, fragment: &Packet, loss: Loss) -> Option<Reassembled> {
         self.resolved(fragment, Some(loss))
     }
@@ -186,7 +188,7 @@ impl Fragments {
         self.datagrams.give_back(whose);
         Some(resolved)
     }
-    /// The datagrams that still have fragments in the network.
+    /// Returns the datagrams that still have fragments in the network.
     pub(crate) fn unresolved(&self) -> impl Iterator<Item = Reassembled> {
         let under_way = self.datagrams.all.iter().filter(|datagram| datagram.awaited > 0);
         under_way.map(|datagram| Reassembled { datagram: datagram.whole, lost: datagram.lost })
@@ -215,7 +217,8 @@ impl Pieces {
     }
 }
 
-/// A vector that reuses free places, so that its length is the maximum number of values at one time.
+/// A vector that reuses free places. Its length is the maximum number of values that existed at the same
+/// time.
 #[derive(Debug, Default)]
 struct Places<T> {
     all: Vec<T>,
@@ -223,7 +226,8 @@ struct Places<T> {
 }
 
 impl<T: Copy + Default> Places<T> {
-    /// Takes a place, which still contains its previous value.
+    /// Takes a free place, whose value is the default or that of its previous user. Returns the index of the
+    /// place.
     fn take(&mut self) -> u32 {
         self.free.pop().unwrap_or_else(|| {
             self.all.push(T::default());

@@ -34,7 +34,7 @@ pub(crate) trait HostEvents: Sessions {
         }
     }
 
-    /// Sends a source's next packet and schedules the next one.
+    /// Sends the due packet of a source and schedules the packet after it.
     fn emit(&mut self, now: Time, source: usize) {
         let (hosts, agenda) = self.split();
         let mut packet = hosts.sources[source].template;
@@ -47,7 +47,7 @@ pub(crate) trait HostEvents: Sessions {
         self.forward(now, link, &mut packet);
     }
 
-    /// Sends a recording's next packet and schedules the next one.
+    /// Sends the due packet of a recording and schedules the packet after it.
     fn replay(&mut self, now: Time, replay: usize) {
         let (hosts, agenda) = self.split();
         let replay = &mut hosts.replays[replay];
@@ -78,7 +78,7 @@ pub(crate) trait HostEvents: Sessions {
         self.forward(now, link, &mut packet);
     }
 
-    /// Takes a sample for a queue probe.
+    /// Takes a sample of a queue probe and schedules the next sample.
     fn sample_queues(&mut self, now: Time, probe: usize) {
         let (hosts, agenda) = self.split();
         let QueueProbe { link, every, slot, samples, .. } = &mut hosts.queue_probes[probe];
@@ -99,8 +99,8 @@ pub(crate) trait HostEvents: Sessions {
         self.hosts_mut().queue_probes[probe].samples = samples;
     }
 
-    /// Delivers `packet` to its host. If the host answers at once, the answer replaces `packet`. Returns the
-    /// link by which the answer leaves.
+    /// Delivers `packet` to its host. If the host answers at once, replaces `packet` with the answer and
+    /// returns the link over which the answer leaves.
     #[inline]
     fn deliver(&mut self, now: Time, packet: &mut Packet) -> Option<LinkId> {
         if packet.protocol == Protocol::TCP {

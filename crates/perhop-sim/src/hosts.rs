@@ -18,13 +18,13 @@ use crate::fragments::{Fragments, Loss, Reassembled};
 use crate::link_ends::LinkEnds;
 use crate::session::Transport;
 
-/// A flow's source of datagrams, and the next packet.
+/// The source of a flow's datagrams, with the next packet.
 #[derive(Debug)]
 #[repr(C, align(64))] // the fields that every packet reads fit into three cache lines
 pub(crate) struct FlowSource {
     /// The header fields that all packets of the source share.
     pub(crate) template: Packet,
-    /// The next packet; `at` is [`Time::MAX`] when there is none.
+    /// The next packet; `at` is [`Time::MAX`] if the source has ended.
     pub(crate) due: Emission,
     pub(crate) stops: Time,
     pub(crate) flow: usize,
@@ -40,7 +40,8 @@ pub(crate) struct QueueProbe {
     pub(crate) every: Time,
     pub(crate) slot: Slot,
     pub(crate) samples: Vec<QueueSample>,
-    /// The peak of each queue since the last sample; empty if the queue was not observed.
+    /// The peak of each queue since the last sample of this probe, from samples of other probes at the port.
+    /// Empty if no other probe has taken a sample since then.
     pub(crate) most: Vec<Peak>,
 }
 
@@ -60,7 +61,7 @@ pub struct Hosts {
     pub(crate) flow_paths: Vec<u32>,
     /// By flow: the header fields that its packets share.
     pub(crate) templates: Vec<Template>,
-    /// The links of each flow's path in order, one path after the other.
+    /// The links of all paths, one path after the other.
     pub(crate) paths: Vec<LinkId>,
     pub(crate) sources: Vec<FlowSource>,
     pub(crate) replays: Vec<Replay>,
@@ -77,7 +78,7 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// The link by which packets of `flow` leave the node that they reach after `hops` links.
+    /// Returns the link over which packets of `flow` leave the node that they reach after `hops` links.
     #[inline]
     pub(crate) fn link_of(&self, flow: usize, hops: u8) -> LinkId {
         self.paths[self.flow_paths[flow] as usize + usize::from(hops)]
@@ -90,7 +91,7 @@ impl Hosts {
         self.paths.get(*self.flow_paths.get(flow)? as usize + usize::from(hops)).copied()
     }
 
-    /// The links of the path of `flow`.
+    /// Returns the links of the path of `flow`.
     pub(crate) fn path(&self, flow: usize) -> impl Iterator<Item = LinkId> + '_ {
         let mut ended = false;
         self.paths[self.flow_paths[flow] as usize..].iter().copied().take_while(move |link| {
@@ -98,8 +99,8 @@ impl Hosts {
         })
     }
 
-    /// Turns the template in `packet` into the packet that `source` sends now, and schedules the next packet.
-    #[allow(clippy::inline_always)] // a part of the fast engine's lookahead
+    /// Turns the template in `packet` into the due packet of `source`, and determines the packet after it.
+    #[allow(clippy::inline_always)] // part of the fast engine's lookahead
     #[inline(always)]
     pub(crate) fn take_packet(&mut self, source: usize, packet: &mut Packet) {
         let FlowSource { source, flow, due, stops, .. } = &mut self.sources[source];
@@ -121,7 +122,7 @@ impl Hosts {
         }
     }
 
-    /// Records that `packet` reached the far end of `link`, before that node handles it.
+    /// Records that `packet` reached the far end of `link`, before the far node handles it.
     pub(crate) fn crossed(&mut self, now: Time, link: LinkId, packet: &Packet) {
         if self.taps[link.index()].is_some() {
             let contents = self.contents(packet);
@@ -131,8 +132,8 @@ impl Hosts {
         }
     }
 
-    /// Records that a fragment reached its host. When the fate of the last fragment is known, the datagram
-    /// has arrived, or is lost if a fragment was dropped.
+    /// Records that a fragment reached its host. Delivers the datagram, or records its loss, if the fate of
+    /// all its fragments is now known.
     #[cold]
     pub(crate) fn receive_fragment(&mut self, now: Time, fragment: &Packet) {
         if let Some(Reassembled { datagram, lost }) = self.fragments.arrived(fragment) {
@@ -143,7 +144,8 @@ impl Hosts {
             }
         }
     }
-    /// Records that a fragment was dropped. Its datagram is lost once the fate of all its fragments is known.
+    /// Records that a fragment was dropped. Records the loss of the datagram if the fate of all its fragments
+    /// is now known.
     #[cold]
     fn lose_fragment(&mut self, now: Time, fragment: &Packet, cause: DropCause) {
         let loss = Loss { cause, at: now };
@@ -154,8 +156,8 @@ impl Hosts {
     fn lose(&mut self, datagram: &Packet, loss: Loss) {
         self.measurements.drop_packet(loss.at, flow_of(datagram), datagram, loss.cause);
     }
-    /// Settles fragments at the end of the run. A datagram with fragments in the network counts as in the
-    /// network, or as lost if a fragment was dropped.
+    /// Counts the datagrams that have fragments in the network at the end of the run. Such a datagram counts
+    /// as in the network, or as lost if one of its fragments was dropped.
     pub(crate) fn settle_fragments(&mut self) {
         let left: Vec<Reassembled> = self.fragments.unresolved().collect();
         for Reassembled { datagram, lost } in left {
@@ -168,7 +170,7 @@ impl Hosts {
         }
     }
 
-    /// The captured contents of `packet`, which is in the network.
+    /// Returns the contents of `packet` for a capture. `packet` is in the network.
     fn contents(&self, packet: &Packet) -> Contents {
         match (self.fragments.fields(packet), self.transport.segments.carried_by(packet)) {
             (Some(fields), _) => Contents::Fragment(fields),
@@ -177,7 +179,7 @@ impl Hosts {
         }
     }
 
-    /// Writes a dropped packet to the capture of `link`, if there is one.
+    /// Records a dropped packet in the capture of `link`, if there is one.
     #[cold]
     fn record(&mut self, now: Time, link: LinkId, packet: &Packet, cause: DropCause, point: DropPoint) {
         let contents = self.contents(packet);

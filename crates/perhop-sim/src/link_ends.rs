@@ -6,9 +6,9 @@ use perhop_scenario::topology::Topology;
 /// The nodes at the ends of each direction of a link. The name of a node is stored once.
 #[derive(Debug, Default)]
 pub(crate) struct LinkEnds {
-    /// By node.
+    /// The names of the nodes, by node.
     nodes: Box<[Box<str>]>,
-    /// By direction: the sending and the receiving node.
+    /// By direction: the numbers of the sending and the receiving node.
     ends: Vec<[NodeId; 2]>,
 }
 
@@ -38,7 +38,7 @@ impl LinkEnds {
     }
 }
 
-/// The name, in results, of the port that sends from the first node to the second: `C1->E3`.
+/// Returns the name in results of the port that sends from the first node to the second: `C1->E3`.
 pub(crate) fn port_name([from, to]: [&str; 2]) -> String {
     format!("{from}->{to}")
 }

@@ -1,4 +1,4 @@
-//! The plain engine on simulated hosts: [`Hosts`] at the edge of a [`Network`].
+//! The plain engine with simulated hosts: [`Hosts`] at the edge of a [`Network`].
 
 use perhop_measure::PauseMeasurements;
 use perhop_net::{Direction, DropPoint, Edge, Flights, FlowControl, Network};

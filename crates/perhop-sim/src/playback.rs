@@ -1,7 +1,7 @@
 //! [`Playback`]: a repeated run that records each packet at one port, for a drawing of its queues.
 //!
-//! A seed determines a run, so any instant of the run can be repeated. The plain engine runs up to that
-//! instant and then records the packets.
+//! The seed determines a run, so any time span of the run can be repeated. The plain engine runs up to the
+//! start of the span and then records the packets.
 
 mod columns;
 mod memory;
@@ -24,10 +24,11 @@ pub use memory::{MemoryLayout, MemorySpan, PortLayout, QueueLayout};
 pub use record::PacketRecord;
 use watch::PortWatch;
 
-/// The number of steps of a span. After each step, the span can end early if it contains enough packets.
+/// The number of steps in which a span is simulated. After each step, the span ends early if it contains
+/// enough packets.
 const STEPS: u64 = 64;
 
-/// The first replication of a scenario, with the packets at one port.
+/// The first replication of a scenario, with an observer of the packets at one port.
 #[derive(Debug)]
 pub struct Playback {
     scenario: Scenario,
@@ -55,7 +56,7 @@ impl Playback {
     /// are relative to `base`.
     ///
     /// # Errors
-    /// A part of the scenario cannot be built, or the port does not exist.
+    /// An element of the scenario cannot be built, or the port does not exist.
     pub fn new(scenario: &Scenario, base: &Path, seed: u64, port: usize) -> Result<Playback, ConfigError> {
         let setup = set_up(scenario, base, seed, 0, &[])?.without_pauses("a view of packets")?;
         let ends = &setup.hosts.link_ends;
@@ -69,14 +70,14 @@ impl Playback {
         Ok(Playback { scenario, base, seed, port, network, now: Time::ZERO })
     }
 
-    /// The names of all ports, and of the queues of each.
+    /// Returns the names of all ports, each with the names of its queues.
     pub fn ports(&self) -> Vec<(String, &[String])> {
         let ports = self.network.hosts().link_ends.iter().zip(&self.network.directions);
         ports.map(|(ends, direction)| (port_name(ends), &*direction.queue_names)).collect()
     }
 
     /// Returns the packets at the port from `from` to `until`. The span ends earlier if it has at least
-    /// `enough` packets. If `from` is before the current time, the run starts again.
+    /// `enough` packets. If `from` is before the start of the previous span, the run starts again.
     ///
     /// # Errors
     /// The errors of [`Playback::new`].
@@ -97,7 +98,7 @@ impl Playback {
                 break;
             }
         }
-        // The engine can already be at a later time.
+        // The network can already be at a later time than `reached`.
         let until = reached.max(self.now.min(until));
         Ok(Span { from, until, packets: self.network.observers.records() })
     }
@@ -132,7 +133,7 @@ impl Playback {
             let part = (length * u128::from(step) / u128::from(samples)) as u64;
             let reached = from + Time::from_picoseconds(part);
             self.advance(reached);
-            // This function reads only the memory, so the records of packets are discarded.
+            // This function returns only the memory, so it discards the records of packets.
             self.network.observers.forget_before(reached);
             self.network.observers.memory.iter_mut().for_each(|watch| watch.sample(reached, &mut span));
         }
@@ -142,7 +143,7 @@ impl Playback {
     fn advance(&mut self, until: Time) {
         if until > self.now {
             self.network.run_until(until);
-            // The events at `until` have run, so the ports have also reached that instant.
+            // The events up to `until` have run, so all ports are at that time.
             self.now = until;
         }
     }

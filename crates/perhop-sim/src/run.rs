@@ -25,15 +25,15 @@ use perhop_scenario::Scenario;
 /// The settings of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunOptions {
-    /// Seed of every random stream.
+    /// The seed from which all random streams derive.
     pub seed: u64,
     /// The number of replications, each with its own random numbers. With 0, [`fitting_replications`]
     /// determines the number.
     pub replications: u32,
-    /// The number of threads; 0 means one per processor. Threads run replications, and the parts of one
-    /// network if this is faster. The results do not depend on the number.
+    /// The number of threads; 0 means one per processor. Each thread runs replications, or parts of one
+    /// network if this is faster. The results do not depend on the number of threads.
     pub threads: usize,
-    /// The engine. The results do not depend on it.
+    /// The engine. The results do not depend on the engine.
     pub engine: EngineChoice,
 }
 
@@ -52,7 +52,7 @@ pub enum EngineChoice {
     Parallel,
 }
 
-/// The progress of a run, readable from other threads, and its cancellation.
+/// The progress of a run. Other threads can read it and cancel the run.
 #[derive(Debug, Default)]
 pub struct Progress {
     simulated: AtomicU64,
@@ -65,11 +65,11 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// The progress of a run that has not started.
+    /// Creates the progress of a run that has not started.
     pub fn new() -> Progress {
         Progress::default()
     }
-    /// The progress of a run that has not started and whose first replication will be watched.
+    /// Creates the progress of a run whose first replication will be watched.
     pub fn watched() -> Progress {
         Progress { view: LiveView::observed(), ..Progress::default() }
     }
@@ -79,7 +79,7 @@ impl Progress {
     pub fn snapshot(&self) -> Option<Snapshot> {
         self.view.take()
     }
-    /// Permits the first replication of a watched run to run up to `until`, where it waits. Without a call,
+    /// Permits the first replication of a watched run to run up to `until` and to wait there. Without a call,
     /// the replication runs to its end. The results do not depend on `until`.
     pub fn hold_at(&self, until: Time) {
         self.gate.open_until(until);
@@ -91,7 +91,7 @@ impl Progress {
             planned => self.simulated.load(Ordering::Relaxed) as f64 / planned as f64,
         }
     }
-    /// Simulated time so far, summed over replications, seconds.
+    /// The simulated time so far, summed over replications, seconds.
     pub fn simulated_seconds(&self) -> f64 {
         self.simulated.load(Ordering::Relaxed) as f64 / 1e6
     }
@@ -117,7 +117,7 @@ impl Progress {
         self.cancelled.load(Ordering::Relaxed)
     }
     fn plan(&self, time: Time, replications: u32) {
-        // In picoseconds the sum may exceed 64 bits.
+        // Microseconds, because a sum in picoseconds may exceed 64 bits.
         let planned = microseconds(time).saturating_mul(u64::from(replications));
         self.planned.fetch_add(planned, Ordering::Relaxed);
     }
@@ -125,7 +125,7 @@ impl Progress {
         self.planned.fetch_sub(microseconds(time).saturating_mul(u64::from(replications)), Ordering::Relaxed);
     }
     fn advance(&self, from: Time, until: Time, packet_hops: u64) {
-        // Rounding both ends keeps the sum of many short steps exact.
+        // Both ends are rounded, so that the rounding errors of many short steps do not add up.
         self.simulated.fetch_add(microseconds(until) - microseconds(from), Ordering::Relaxed);
         self.packet_hops.fetch_add(packet_hops, Ordering::Relaxed);
     }
@@ -142,7 +142,7 @@ pub enum RunError {
     Cancelled,
     /// The scenario cannot be built.
     Config(ConfigError),
-    /// A capture could not be written, with the reason.
+    /// A capture could not be written. The value is the reason.
     Capture(String),
 }
 
@@ -174,9 +174,9 @@ pub fn run(
     run_captured(scenario, base, options, progress, None).map(|(results, _)| results)
 }
 
-/// Runs every replication as [`run`] does, and writes `captures`, if any. The captured links are those that
-/// `scenario` names, otherwise those with a policy. Only the first replication is captured, because the
-/// others differ only in their random numbers.
+/// Runs every replication as [`run`] does, and writes `captures`, if any. It captures the links that
+/// `scenario` names, or the links with a policy if `scenario` names none. Only the first replication is
+/// captured, because the others differ only in their random numbers.
 ///
 /// # Errors
 /// The errors of [`run`], or a capture cannot be written.
@@ -205,8 +205,8 @@ pub fn run_captured(
     let side_by_side = |range: Range<u32>| match options.engine {
         EngineChoice::Parallel => range.map(|replication| run_one(replication, threads)).collect(),
         EngineChoice::Plain => at_once(range, 1),
-        // Replications in parallel share no state. If fewer replications than threads remain, each of them
-        // runs on several threads.
+        // Replications in parallel share no state. If fewer replications than threads remain, the threads are
+        // divided among them.
         EngineChoice::Fast => {
             let rest = range.len() % threads;
             let full = range.end - rest as u32;
@@ -233,14 +233,14 @@ pub fn run_captured(
 /// The minimum and maximum number of replications of a run that does not set the number. Confidence intervals
 /// need several replications and become only slightly narrower above ten.
 const FITTING: RangeInclusive<u32> = 3..=10;
-/// The limit of packet-hops over all replications. It does not limit the minimum number of replications.
+/// The limit of packet-hops, summed over replications. The minimum number of replications may exceed it.
 const FITTING_PACKET_HOPS: u64 = 1_500_000;
-/// The limit of result bytes over all replications. It does not limit the minimum number of replications.
+/// The limit of result bytes, summed over replications. The minimum number of replications may exceed it.
 const FITTING_BYTES: f64 = 200e6;
 
-/// Returns the number of replications of a run that does not set the number, if the first replication carried
-/// `packet_hops`. The number depends on events and results and not on time, so that it is the same on every
-/// machine.
+/// Returns the number of replications of a run that does not set the number. `packet_hops` is the number of
+/// packet-hops of the first replication. The result depends on packet-hops and result bytes and not on time,
+/// so that it is the same on every machine.
 pub fn fitting_replications(scenario: &Scenario, packet_hops: u64) -> u32 {
     let by_bytes = (FITTING_BYTES / Budget::estimate(scenario, 1).bytes()) as u64;
     let fitting = (FITTING_PACKET_HOPS / packet_hops.max(1)).min(by_bytes);
@@ -289,8 +289,8 @@ fn run_one(
         }
         Err(setup) => setup,
     };
-    // Between two events, every element of the plain engine is at the time of the first, so an observer may
-    // read its state.
+    // An observer reads the state of the network between two events. In the plain engine, all elements are
+    // then at the time of the earlier event.
     if options.engine == EngineChoice::Plain || part.is_watched() {
         return part.drive(setup.plain(()));
     }
@@ -303,7 +303,7 @@ fn run_one(
     part.drive_divided(World::new(setup, ()), options.threads, division, again)
 }
 
-/// The part of a replication's progress that was reported.
+/// The progress of a replication that was already reported.
 #[derive(Clone, Copy, Debug, Default)]
 struct Reached {
     now: Time,
@@ -311,7 +311,8 @@ struct Reached {
 }
 
 impl Reached {
-    /// Reports progress up to `until`, with this total of packet-hops, unless it was reported before.
+    /// Reports the progress up to `until` with the total `packet_hops`, less the progress that was already
+    /// reported.
     fn advance(&mut self, progress: &Progress, until: Time, packet_hops: u64) {
         let until = until.max(self.now);
         progress.advance(self.now, until, packet_hops.saturating_sub(self.packet_hops));
@@ -345,8 +346,7 @@ impl ReplicationRun<'_> {
         self.complete(engine, files, reached)
     }
 
-    /// Runs the slices with numbers in `slices` with `engine`, which has [`Reached`] the start of the first
-    /// one.
+    /// Runs `slices` of the run with `engine`, which is at the start of the first slice, `reached`.
     fn run_slices(
         &self,
         engine: &mut impl Engine,
@@ -388,7 +388,8 @@ impl ReplicationRun<'_> {
         Ok((Replication::new(scenario, &engine.measure(), *number), files))
     }
 
-    /// Runs `engine` from `now` to `until`. If the run is watched, it runs no further than the gate permits.
+    /// Runs `engine` from `now` to `until`. A watched run waits at the gate, and shows a snapshot after each
+    /// step.
     fn step(&self, engine: &mut impl Engine, mut now: Time, until: Time) -> Result<(), RunError> {
         if !self.is_watched() {
             engine.run_until(until);

@@ -19,12 +19,12 @@ pub(crate) enum Entering {
     Reactive,
 }
 
-/// The side of a direction of a link that a part of a network has (`crate::parallel`).
+/// The sides of a direction of a link that are in one part of a network (`crate::parallel`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Crossing {
     /// Both sides, because the link crosses no border or the network is not divided.
     Inside,
-    /// The near side, with the port. Packets are delivered to another part.
+    /// The near side, with the port. Packets leave for another part.
     Leaves,
     /// The far side, with the input conditioners. Packets come from another part.
     Enters,
@@ -41,10 +41,10 @@ pub struct Setup {
     pub(crate) entering: Vec<Entering>,
     /// By link: the sides in this part of the network.
     pub(crate) crossings: Vec<Crossing>,
-    /// By flow that leaves its part of the network: the number of the flow by which it returns.
+    /// By flow that leaves its part of the network and returns: the number of the returning flow.
     pub(crate) returning: BTreeMap<usize, usize>,
-    /// The pauses by priority flow control, if an interface may send pause frames. Only the plain engine
-    /// simulates them.
+    /// The state of priority flow control, if an interface may send pause frames. Only the plain engine
+    /// simulates pauses.
     pub(crate) pauses: Option<Pauses>,
 }
 
@@ -53,7 +53,7 @@ impl Setup {
     /// agenda.
     ///
     /// # Panics
-    /// If the network has pauses, whose engine is [`pausing`](Setup::pausing).
+    /// If the network has pauses. [`pausing`](Setup::pausing) creates the engine for such a network.
     pub fn plain<W: PortObservers>(self, observers: W) -> Network<Hosts, W> {
         assert!(self.pauses.is_none(), "a network with pauses needs the engine of `pausing`");
         self.network(observers, ())
@@ -71,7 +71,8 @@ impl Setup {
         }
     }
 
-    /// Refuses a network with pauses, because `user`, a part of perhop, does not simulate them.
+    /// Refuses a network with pauses. `user` is the part of perhop that does not simulate pauses, for the
+    /// message.
     ///
     /// # Errors
     /// An interface may send pause frames.

@@ -1,4 +1,4 @@
-//! [`Snapshot`]: the network of a run at one instant, for an observer in another thread.
+//! [`Snapshot`]: the state of a simulated network at one time, for an observer in another thread.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -17,11 +17,11 @@ use perhop_scenario::routing::LinkId;
 pub struct Snapshot {
     /// The simulated time.
     pub time: Time,
-    /// The queues by port, then by queue.
+    /// The queues in the order of ports, then of queues.
     pub queues: Vec<QueueState>,
     /// The classes in the order of results.
     pub classes: Vec<ClassState>,
-    /// Snapshots that were discarded since the previous one because there was no room.
+    /// The number of snapshots that were discarded since the previous snapshot, because there was no room.
     pub left_out: u64,
 }
 
@@ -32,16 +32,16 @@ pub struct QueueState {
     pub port: String,
     /// The name of the queue in results.
     pub queue: String,
-    /// Packets waiting.
+    /// The number of waiting packets.
     pub packets: u64,
-    /// IP bytes waiting.
+    /// The number of waiting IP bytes.
     pub bytes: u64,
 }
 
 /// The counts of one class since the end of the warm-up, as in results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClassState {
-    /// The class.
+    /// The name of the class.
     pub class: String,
     /// IP bytes received.
     pub received_bytes: u64,
@@ -51,7 +51,7 @@ pub struct ClassState {
     pub delivered: u64,
     /// Packets dropped, by cause.
     pub dropped: [u64; DropCause::COUNT],
-    /// Sum of the delays of the delivered packets, picoseconds.
+    /// The sum of the delays of the delivered packets, picoseconds.
     pub delay_sum: u128,
 }
 
@@ -79,7 +79,7 @@ pub(crate) struct LiveView {
     waiting: Mutex<Waiting>,
 }
 
-/// The snapshots that were not read yet, beginning with the oldest.
+/// The snapshots that the observer has not read yet.
 #[derive(Debug, Default)]
 struct Waiting {
     snapshots: VecDeque<Snapshot>,
@@ -93,7 +93,7 @@ impl Waiting {
         let states = self.snapshots.front().map_or(0, |first| first.queues.len());
         self.snapshots.len() < (MOST_STATES / states.max(1)).clamp(1, MOST_WAITING)
     }
-    /// Adds a snapshot. It replaces an unread snapshot that was taken inside the same slice.
+    /// Adds a snapshot. It replaces the newest unread snapshot if that was taken inside a slice.
     fn add(&mut self, snapshot: Snapshot, moment: Moment) {
         if self.ends_between
             && let Some(passed) = self.snapshots.pop_back()
@@ -107,7 +107,7 @@ impl Waiting {
 }
 
 impl LiveView {
-    /// A buffer for a run with an observer.
+    /// Creates the buffer of a run with an observer.
     pub(crate) fn observed() -> LiveView {
         LiveView { is_possible: true, ..LiveView::default() }
     }
@@ -126,8 +126,7 @@ impl LiveView {
         let snapshot = snapshot(engine, now);
         self.waiting().add(snapshot, moment);
     }
-    /// Returns the locked waiting snapshots, also after a thread panicked while it held the lock: they are
-    /// then valid.
+    /// Returns the locked waiting snapshots. They are valid even if a thread panicked while it had the lock.
     fn waiting(&self) -> MutexGuard<'_, Waiting> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }

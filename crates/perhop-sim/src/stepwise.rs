@@ -16,8 +16,8 @@ use crate::engine::Engine;
 use crate::fast::World;
 use crate::flow::flow_of;
 
-/// One replication in the fast engine, run in steps. For any steps, its results are those of
-/// [`run`](crate::run()) with the same seed and one replication.
+/// One replication in the fast engine, run in steps. The results do not depend on the steps: they are equal
+/// to those of [`run`](crate::run()) with the same seed and one replication.
 #[derive(Debug)]
 pub struct Stepwise {
     scenario: Scenario,
@@ -30,7 +30,7 @@ impl Stepwise {
     /// `every`. Paths of trace files are relative to `base`.
     ///
     /// # Errors
-    /// A part of the scenario cannot be built.
+    /// An element of the scenario cannot be built.
     pub fn new(scenario: &Scenario, base: &Path, seed: u64, every: Time) -> Result<Stepwise, ConfigError> {
         let setup = set_up(scenario, base, seed, 0, &[])?.without_pauses("the playground")?;
         let Measurements { flows, class_names, warmup, .. } = &setup.hosts.measurements;
@@ -56,12 +56,12 @@ impl Stepwise {
     pub fn queue_samples(&self, probe: usize) -> &[QueueSample] {
         self.world.hosts().queue_probes.get(probe).map_or(&[], |probe| &probe.samples)
     }
-    /// Dropped packets of class number `class` by interval, without those sent during the warm-up. Intervals
-    /// after the last drop are missing.
+    /// The numbers of dropped packets of class number `class`, by interval. Packets that were sent during the
+    /// warm-up do not count, and intervals after the last drop are missing.
     pub fn dropped(&mut self, class: usize) -> &[u64] {
         self.world.observers().dropped.get(class).map_or(&[], Vec::as_slice)
     }
-    /// The number of links crossed, summed over all packets so far.
+    /// The number of times that packets have entered a wire so far.
     pub fn packet_hops(&self) -> u64 {
         self.world.packet_hops()
     }

@@ -12,11 +12,11 @@ use perhop_qos::verdict::DropCause;
 /// A packet's stay at a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passage {
-    /// Time of arrival at its queue.
+    /// The time of arrival at the queue.
     pub arrived: Time,
-    /// Time at which its last bit left.
+    /// The time at which the last bit of the packet was sent.
     pub left: Time,
-    /// IP bytes.
+    /// The length of the packet, IP bytes.
     pub length: u32,
 }
 
@@ -28,9 +28,9 @@ pub struct Wait {
     bytes: u64,
     /// The longest time from a packet's arrival to the end of its transmission.
     pub longest: Time,
-    /// The maximum of waiting IP bytes.
+    /// The maximum number of waiting IP bytes.
     pub most_bytes: u64,
-    /// The maximum of waiting packets.
+    /// The maximum number of waiting packets.
     pub most_packets: usize,
     /// Every packet that left, if packets are recorded.
     pub passages: Vec<Passage>,
@@ -43,8 +43,8 @@ impl Wait {
         self.most_bytes = self.most_bytes.max(self.bytes);
         self.most_packets = self.most_packets.max(self.waiting.len());
     }
-    /// Removes `packet` from the list and returns its arrival time. Usually it is the oldest packet of the
-    /// list.
+    /// Removes `packet` from the list and returns its arrival time. Usually, `packet` is the oldest packet of
+    /// the list.
     fn remove(&mut self, packet: &Packet) -> Option<Time> {
         let place = self.waiting.iter().position(|(payload, _)| *payload == packet.payload)?;
         self.bytes -= u64::from(packet.length);
@@ -92,7 +92,7 @@ impl Observer for PortWaits {
     }
 }
 
-/// The observations at all ports of a network, by their numbers. They are `PortObservers` of the plain
+/// The observations at all ports of a network, by port number. `Waits` observes the ports of the plain
 /// engine.
 #[derive(Clone, Debug, Default)]
 pub struct Waits {
@@ -105,7 +105,7 @@ impl Waits {
     pub fn note(&mut self, port: usize, queue: usize) {
         self.of_port(port).recorded = Some(queue);
     }
-    /// The observations at `queue` of `port`; `None` if no packet arrived.
+    /// Returns the observations at `queue` of `port`; `None` if no packet arrived at it or at a later queue.
     pub fn wait_at(&self, port: usize, queue: usize) -> Option<&Wait> {
         self.ports.get(port)?.queues.get(queue)
     }

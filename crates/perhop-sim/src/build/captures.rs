@@ -9,7 +9,7 @@ use crate::session::Ledger;
 use perhop_scenario::InterfaceConfig;
 
 impl Builder<'_> {
-    /// Adds a tap to each direction of a link between `captured` nodes.
+    /// Adds a tap to each direction in `captured`.
     pub(super) fn add_taps(&mut self, captured: &[[String; 2]]) {
         let Hosts { taps, link_ends, transport, .. } = &mut self.hosts;
         let captured: BTreeSet<[&str; 2]> =

@@ -1,4 +1,4 @@
-//! The maximum length of packets on a path, for segments of TCP and fragments of datagrams.
+//! The maximum length of packets on a path, which limits TCP segments and requires fragments of datagrams.
 
 use std::net::IpAddr;
 
@@ -16,8 +16,9 @@ const IPV4_HEADER: u32 = 20;
 const IPV6_HEADER: u32 = 40;
 
 impl Builder<'_> {
-    /// The longest IP packet, bytes, of a connection that uses the path `forth` in one direction and `back`
-    /// in the other. `None` if no MTU limits it.
+    /// Returns the length of the longest IP packet, bytes, of a connection whose packets take the path
+    /// `forth` in one direction and `back` in the other. Returns `None` if no MTU and no adjusted MSS limits
+    /// it.
     ///
     /// Both ends know the path MTU from the start, as after path MTU discovery (RFC 1191 §6.3), and use the
     /// smallest MSS that an interface on the path writes into the SYN of either end.

@@ -11,8 +11,8 @@ use perhop_scenario::{InterfaceConfig, LinkConfig};
 use super::Builder;
 
 impl<'a> Builder<'a> {
-    /// Builds the pauses of the network, if an interface may send pause frames. All directions of links must
-    /// exist.
+    /// Builds the state of priority flow control, if an interface may send pause frames. All directions of
+    /// links must exist.
     pub(super) fn pauses(&mut self) -> Result<Option<Pauses>, ConfigError> {
         let plain = InterfaceConfig::default();
         let (scenario, mut settings) = (self.scenario, Vec::with_capacity(self.directions.len()));
@@ -27,8 +27,8 @@ impl<'a> Builder<'a> {
                 settings.push((from.as_str(), queues, link.wire(near).rate));
             }
         }
-        // The order of slots decides the order of simultaneous events, so a network without pauses registers
-        // no slots for pauses.
+        // A network without pauses registers no slots for pauses, because the order of slots decides the
+        // order of simultaneous events.
         if settings.iter().all(|(_, queues, _)| queues.iter().all(Option::is_none)) {
             return Ok(None);
         }
@@ -43,8 +43,7 @@ impl<'a> Builder<'a> {
         Ok(Pauses::new(settings.collect(), self.hosts.measurements.warmup))
     }
 
-    /// Returns, for each router and each of its interfaces, the direction of the link on which packets
-    /// arrive.
+    /// Returns, for each interface of each router, the direction of the link on which packets arrive at it.
     fn arrivals(&self) -> BTreeMap<&'a str, Vec<Option<LinkId>>> {
         let mut arrivals: BTreeMap<&'a str, Vec<Option<LinkId>>> = BTreeMap::new();
         for (number, direction) in self.directions.iter().enumerate() {

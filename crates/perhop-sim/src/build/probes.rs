@@ -49,8 +49,8 @@ impl Builder<'_> {
     /// Schedules the probes of TCP connections.
     pub(super) fn add_connection_probes(&mut self) -> Result<(), ConfigError> {
         let measure = &self.scenario.measure;
-        // The sessions of one traffic entry are consecutive, so the index of its first session and the number
-        // of sessions identify them.
+        // By traffic entry: the index of its first session and the number of its sessions, which are
+        // consecutive.
         let mut sessions: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
         for (place, session) in self.hosts.transport.sessions.iter().enumerate() {
             sessions.entry(&self.scenario.traffic[session.traffic].name).or_insert((place, 0)).1 += 1;

@@ -1,4 +1,4 @@
-//! Conversion of the packets of recordings to flows and an agenda slot.
+//! Conversion of recordings to flows and slots of the agenda.
 
 use perhop_measure::Flow;
 use perhop_qos::error::ConfigError;

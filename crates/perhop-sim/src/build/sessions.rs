@@ -1,4 +1,4 @@
-//! Conversion of the scenario entries of TCP traffic to sessions and the flows of both directions.
+//! Conversion of TCP traffic of the scenario to sessions and the flows of both directions.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use perhop_scenario::routing::LinkId;
 use perhop_scenario::tcp::Parameters;
 use perhop_scenario::{SourceConfig, TrafficConfig};
 
-/// The maximum number of parameters with which the parameters of another entry are compared.
+/// The maximum number of known parameters with which new parameters are compared.
 const MOST_COMPARED: usize = 16;
 
 impl<'a> Builder<'a> {
@@ -77,8 +77,8 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// Returns `parameters`, shared with an earlier entry of the traffic that has equal parameters. Only the
-    /// [`MOST_COMPARED`] newest different parameters are compared.
+    /// Returns `parameters` as a shared value. Traffic entries with equal parameters share one value, if it
+    /// is among the [`MOST_COMPARED`] newest values.
     pub(super) fn share(&mut self, parameters: Parameters) -> Arc<Parameters> {
         let recent = self.parameters.iter().rev().take(MOST_COMPARED);
         if let Some(known) = recent.into_iter().find(|known| ***known == parameters) {
@@ -89,8 +89,8 @@ impl<'a> Builder<'a> {
         parameters
     }
 
-    /// Returns the application that decides what flow `number` of `config` sends, and whether this session
-    /// starts the application (the first session of a browser opens its other sessions).
+    /// Returns the application that controls flow `number` of `config`, and whether the session of this flow
+    /// starts at its own time. The first session of a browser opens the others.
     fn add_application(&mut self, config: &TrafficConfig, number: u32) -> (Application, bool) {
         let Hosts { transport, measurements: Measurements { warmup, duration, .. }, .. } = &mut self.hosts;
         let (stops, first) = (config.stop.unwrap_or(Time::MAX), transport.sessions.len());
@@ -124,8 +124,8 @@ impl<'a> Builder<'a> {
     }
 
     /// Adds the path over `links` and returns its start. TCP reacts to arrivals, so its packets enter the
-    /// first link by events of the agenda. Other sources that send over that link therefore do not send ahead
-    /// of the agenda.
+    /// first link by events of the agenda. Sources that send over this link therefore cannot send ahead of
+    /// the agenda.
     pub(super) fn add_reactive_path(&mut self, links: &[LinkId]) -> u32 {
         if let Some(first) = links.first() {
             self.entering[first.index()] = Entering::Reactive;
@@ -133,8 +133,8 @@ impl<'a> Builder<'a> {
         self.add_path(links)
     }
 
-    /// Schedules the end of the warm-up. The senders of TCP count from the start, so their counts of the
-    /// warm-up are subtracted.
+    /// Schedules the end of the warm-up. TCP senders count from the start of the run, so this event stores
+    /// the counts of the warm-up, to subtract them later.
     pub(super) fn await_warmup(&mut self) {
         let Hosts { transport, measurements: Measurements { warmup, .. }, .. } = &self.hosts;
         if !transport.sessions.is_empty() && *warmup > Time::ZERO {

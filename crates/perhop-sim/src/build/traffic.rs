@@ -1,4 +1,4 @@
-//! Conversion of the scenario entries of traffic to flows, their paths and their senders.
+//! Conversion of the traffic of the scenario to flows with paths and senders.
 
 use perhop_qos::error::ConfigError;
 use perhop_qos::packet::{FlowKey, Packet};
@@ -69,8 +69,8 @@ impl<'a> Builder<'a> {
                     self.hosts.measurements.add_flow(Flow { traffic: index, number, class, answers: true });
                 let dscp = config.reply_dscp.unwrap_or(config.dscp);
                 self.add_flow_path(*first, sessions::template(dscp, key.reversed()), path);
-                // The clocks of player and server are not synchronized, so the server starts at a random
-                // phase.
+                // The clocks of a player and the server are not synchronized, so the server starts at a
+                // random phase.
                 let phase = streams.child("phase").stream().uniform();
                 let start = start + Time::from_seconds_f64(phase * interval(source));
                 let stream = streams.child("back").stream();
@@ -80,7 +80,8 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// The packets of the trace that `config` replays; empty if `config` replays no trace.
+    /// Returns the packets of the trace that `config` replays, or an empty list if `config` does not replay a
+    /// trace.
     fn trace_of(&self, config: &TrafficConfig) -> Result<Vec<TraceEntry>, ConfigError> {
         match &config.source {
             SourceConfig::Trace(trace) => read_trace(self.base, &trace.file)
@@ -89,15 +90,15 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The flow key of flow `number` of `config`.
+    /// Returns the key of flow `number` of `config`.
     pub(super) fn flow_key(&self, config: &TrafficConfig, number: u32) -> Result<FlowKey, ConfigError> {
         let ends = [self.topology.address(&config.from)?, self.topology.address(&config.to)?];
         Ok(config.flow_key(ends, number))
     }
 
-    /// Sets the path of the flow that was added to the measurements last. `path` is the start of the path
-    /// among the hosts' paths, and `template` has the header fields of the flow's packets. The conditioners
-    /// of the path's `links` register the flow.
+    /// Sets the path and the header fields of the flow that was added to the measurements last. `path` is the
+    /// start of the path in [`Hosts::paths`](crate::hosts::Hosts). Announces the flow to the conditioners of
+    /// `links`.
     pub(super) fn add_flow_path(&mut self, path: u32, template: Packet, links: &[LinkId]) {
         let key = template.flow_key();
         for link in links {
@@ -110,7 +111,7 @@ impl<'a> Builder<'a> {
         self.hosts.templates.push(Template(template));
     }
 
-    /// Adds the path over `links` and returns its start among the hosts' paths.
+    /// Adds the path over `links`. Returns the start of the path in [`Hosts::paths`](crate::hosts::Hosts).
     pub(super) fn add_path(&mut self, links: &[LinkId]) -> u32 {
         let place = self.hosts.paths.len() as u32;
         self.hosts.paths.extend(links);
@@ -127,7 +128,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// Seconds between two packets of a regular source.
+/// Returns the seconds between two packets of a CBR source; 0 for other sources.
 fn interval(source: &SourceConfig) -> f64 {
     match source {
         SourceConfig::Cbr(cbr) => 8.0 * cbr.packet.counted() as f64 / cbr.rate.as_bits_per_second() as f64,

@@ -1,5 +1,5 @@
-//! [`Captures`]: the options of captures. [`Captured`]: a file that was written. Also selects the captured
-//! directions.
+//! [`Captures`]: the options of captures. [`Captured`]: a written file. [`captured`]: the directions of links
+//! to capture.
 
 use std::io::{self, Write};
 
@@ -7,27 +7,27 @@ use perhop_capture::SnapLength;
 use perhop_qos::units::Time;
 use perhop_scenario::{LinkConfig, Scenario};
 
-/// Default limit on the packets of one file. Few programs open larger files.
+/// The default limit on the packets of one file. Few programs can open larger files.
 pub const MOST_PACKETS: u64 = 10_000_000;
 
 /// Options of captures.
 pub struct Captures<'a> {
-    /// Creates the file with this name.
+    /// Creates a file with the given name.
     pub create: &'a (dyn Fn(&str) -> io::Result<Box<dyn Write + Send>> + Sync),
-    /// Length up to which a frame is stored.
+    /// The number of bytes of each frame that are stored.
     pub snap_length: SnapLength,
-    /// Limit on the packets of one file; later packets are omitted.
+    /// The limit on the packets of one file. Later packets are omitted.
     pub most_packets: u64,
 }
 
-/// A file that was written, for one link.
+/// A written file with the packets of one link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Captured {
     /// Name of the file: `C1--E3.pcapng`.
     pub name: String,
     /// The captured directions, in the order of the file's interfaces: `C1->E3`.
     pub interfaces: Vec<String>,
-    /// Packets in the file.
+    /// The number of packets in the file.
     pub packets: u64,
     /// The number of these packets that were dropped.
     pub dropped: u64,
@@ -35,9 +35,9 @@ pub struct Captured {
     pub full_at: Option<Time>,
 }
 
-/// The link directions that a capture of `scenario` records. These are the directions that the scenario
-/// names. If it names none, they are both directions of every link with a policy at one of its ends, or of
-/// all links if no link has a policy.
+/// Returns the directions of links to capture. These are the directions that `scenario` names. If it names
+/// none, they are both directions of every link with a policy at one of its ends, or of all links if no link
+/// has a policy.
 pub(crate) fn captured(scenario: &Scenario) -> Vec<[String; 2]> {
     let named = &scenario.measure.captures;
     if !named.is_empty() {

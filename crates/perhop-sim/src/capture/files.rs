@@ -36,7 +36,8 @@ struct File {
 }
 
 impl Files {
-    /// Creates a file for each link of `engine` with a tap. `comment` describes the run in each file.
+    /// Creates a file for each link of `engine` with a tap. Each file contains `comment`, the description of
+    /// the run.
     pub(crate) fn create(
         scenario: &Scenario,
         engine: &impl Engine,
@@ -87,7 +88,8 @@ impl Files {
         Ok(())
     }
 
-    /// Writes the rest, including packets that are on a wire at the end of the run.
+    /// Writes the remaining records, including those of packets on a wire, and completes the files. Call it
+    /// at the end of the run.
     pub(crate) fn finish(mut self, engine: &mut impl Engine) -> io::Result<Vec<Captured>> {
         let duration = engine.hosts().measurements.duration;
         for link in (0..engine.hosts().taps.len() as u32).map(LinkId) {
@@ -115,8 +117,8 @@ impl Files {
 }
 
 impl File {
-    /// The earliest record of all directions whose time `is_due`. At equal times, the record of the first
-    /// direction comes first.
+    /// Removes and returns the earliest record of all directions, with the index of the direction, if its
+    /// time `is_due`. At equal times, the record of the first direction comes first.
     fn next(&self, hosts: &mut Hosts, is_due: impl Fn(&Time) -> bool) -> Option<(usize, Record)> {
         let due = |(interface, link): (usize, &LinkId)| {
             let time = tap(hosts, *link)?.next()?;
@@ -171,10 +173,11 @@ fn tap(hosts: &Hosts, link: LinkId) -> Option<&Tap> {
     hosts.taps[link.index()].as_deref()
 }
 
-/// Returns the TCP header of `packet`, and sets the client port in `packet` to the port of the connection.
+/// Returns the transport header of `packet`, and sets the client port in `packet` to the port of the
+/// connection.
 ///
-/// For classifiers, all connections of a flow have the ports of the flow. On the wire, each connection needs
-/// its own port.
+/// In the simulation, all connections of a flow have the ports of the flow. In the file, each connection
+/// needs its own port.
 fn segment(ports: &Ports, hosts: &Hosts, carried: &Carried, packet: &mut Packet) -> Transport {
     if carried.is_replayed() {
         return Transport::Tcp(tcp::replayed_fields(&carried.segment));
@@ -196,7 +199,7 @@ fn segment(ports: &Ports, hosts: &Hosts, carried: &Carried, packet: &mut Packet)
     Transport::Tcp(tcp::fields(carried, number, parameters, packet))
 }
 
-/// Describes a drop: `dropped: early-random, queue af1, yellow`.
+/// Returns the description of a drop: `dropped: early-random, queue af1, yellow`.
 fn comment(cause: DropCause, point: DropPoint, ends: [&str; 2], queues: &[String]) -> String {
     match point {
         DropPoint::Output => format!("dropped: {cause}, output of {}", ends[0]),
@@ -209,7 +212,7 @@ fn comment(cause: DropCause, point: DropPoint, ends: [&str; 2], queues: &[String
     }
 }
 
-/// The file name of a link, such as `C1--E3`, without characters that file systems do not allow.
+/// Returns the file name of a link, such as `C1--E3`, without characters that file systems do not allow.
 fn file_name(ends: [&str; 2]) -> String {
     let harmless =
         |letter: char| if letter.is_alphanumeric() || "._-".contains(letter) { letter } else { '_' };

@@ -1,7 +1,7 @@
 //! Captures: packets on selected links, as pcapng files.
 //!
-//! A `Tap` on a direction of a link keeps records of the packets; `Files` writes them as frames with headers,
-//! with the TCP fields from `tcp`. The caller of [`crate::run_captured`] opens the files.
+//! A `Tap` on a direction of a link records the packets. `Files` writes the records as frames with headers,
+//! and `tcp` computes the TCP fields. The caller of [`crate::run_captured`] opens the files.
 
 mod captures;
 mod files;

@@ -3,20 +3,20 @@
 use perhop_qos::packet::Packet;
 use perhop_scenario::{Scenario, TrafficConfig};
 
-/// The client ports of a scenario's flows on the wire.
+/// The client ports of a scenario's flows in captures.
 ///
-/// For classifiers, a flow has the ports of its scenario, so two traffic entries without ports have equal
-/// ports. On the wire, equal ports would make the two entries one conversation. Entries with equal ends, and
-/// the connections of a flow, therefore get consecutive numbers.
+/// In the simulation, a flow has the ports of the scenario, so two traffic entries without ports have equal
+/// ports. In a capture, equal ports would merge the two entries into one conversation. Flows of entries with
+/// equal ends, and the connections of a flow, therefore have consecutive ports in captures.
 pub(crate) struct Ports(Vec<Place>);
 
-/// The index of a traffic entry among the entries with equal ends.
+/// The place of a traffic entry among the entries with equal ends.
 #[derive(Clone, Copy)]
 struct Place {
     first: u16,
-    /// The number of flows of the entries before this one.
+    /// The number of flows of the earlier entries with equal ends.
     before: u64,
-    /// Flows of all entries.
+    /// The number of flows of all entries with equal ends.
     flows: u64,
 }
 
@@ -34,7 +34,7 @@ impl Ports {
         Ports(all.iter().enumerate().map(place).collect())
     }
 
-    /// The client port of connection `number` of flow `flow` of traffic entry `traffic`.
+    /// Returns the client port of connection `number` of flow `flow` of traffic entry `traffic`.
     pub(crate) fn client(&self, traffic: usize, flow: u32, number: u64) -> u16 {
         let Place { first, before, flows } = self.0[traffic];
         let above = before + u64::from(flow) + number * flows;

@@ -15,12 +15,12 @@ use crate::session::Carried;
 /// A recorded packet.
 #[derive(Clone, Debug)]
 pub(crate) struct Record {
-    /// Time at which its first bit was sent on the wire. For a packet that was dropped earlier, the time of
-    /// the drop.
+    /// The time at which the first bit of the packet was sent on the wire. For a packet that was dropped
+    /// before, the time of the drop.
     pub(crate) time: Time,
     pub(crate) packet: Packet,
     pub(crate) contents: Contents,
-    /// The cause and place of the drop, if the packet was dropped here.
+    /// The cause and place of the drop, if the packet was dropped at this link.
     pub(crate) dropped: Option<(DropCause, DropPoint)>,
 }
 
@@ -35,8 +35,9 @@ pub(crate) enum Contents {
     Segment(Carried),
 }
 
-/// The records of one direction of a link that are not written yet. Both queues are in order of time in
-/// either engine, because packets keep their order on a wire and arrive at a port in order.
+/// The records of one direction of a link that are not written yet. `crossed` and `dropped` are in the order
+/// of time in both engines, because packets keep their order on a wire and arrive at a port in the order of
+/// time.
 #[derive(Clone, Debug)]
 pub(crate) struct Tap {
     pub(crate) wire: WireConfig,
@@ -48,7 +49,7 @@ pub(crate) struct Tap {
 }
 
 impl Tap {
-    /// Creates a tap on a `wire` with this propagation `delay` and these `changes` of its rate.
+    /// Creates a tap on a `wire` with a propagation `delay`. `changes` are the rate changes of the wire.
     pub(crate) fn new(wire: WireConfig, changes: &[RateChange], delay: Time) -> Tap {
         let changes = if changes.is_empty() { None } else { RateChanges::new(wire.rate, changes).ok() };
         Tap {
@@ -59,8 +60,8 @@ impl Tap {
             dropped: VecDeque::new(),
         }
     }
-    /// The time at which the first bit of `packet` was sent, if its last bit arrived at `arrived`. On a link
-    /// that fragments packets, this is the time of the last fragment, which completes the packet.
+    /// Returns the time at which the first bit of `packet` was sent, if the last bit arrived at `arrived`. On
+    /// a link that fragments packets, returns the time of the first bit of the last fragment.
     pub(crate) fn began(&self, arrived: Time, packet: &Packet) -> Time {
         let bytes = self.wire.last_bytes(packet.length);
         if let Some(changes) = &self.changes {
@@ -95,12 +96,13 @@ impl Tap {
         }
     }
 
-    /// Time of the next record. If two records have equal times, the record from the wire comes first.
+    /// Returns the time of the next record.
     pub(crate) fn next(&self) -> Option<Time> {
         let fronts = [self.crossed.front(), self.dropped.front()];
         fronts.into_iter().flatten().map(|record| record.time).min()
     }
-    /// The next record.
+    /// Removes and returns the next record. If two records have equal times, the record of the packet on the
+    /// wire comes first.
     pub(crate) fn take(&mut self) -> Option<Record> {
         match (self.crossed.front(), self.dropped.front()) {
             (Some(crossed), Some(dropped)) if dropped.time < crossed.time => self.dropped.pop_front(),

@@ -10,12 +10,13 @@ use crate::session::Carried;
 use crate::tcp::Segment;
 use perhop_scenario::tcp::{Flags, Parameters};
 
-/// Difference between the initial sequence numbers of consecutive connections.
+/// The difference between the initial sequence numbers of consecutive connections.
 const SPACING: u32 = 1 << 20;
 /// One tick of the clock for TCP timestamps (RFC 7323 §5.4: 1 ms to 1 s).
 const TICK: Time = Time::from_milliseconds(1);
 
-/// The header of the segment in `carried`, connection `number` of its session, inside `packet`.
+/// Returns the header of the segment in `carried`, which `packet` carries. The segment is from connection
+/// `number` of its session.
 ///
 /// Windows above 65,535 bytes are written as 65,535, because the simulated SYN has no room for a window scale
 /// option.
@@ -45,7 +46,8 @@ pub(super) fn fields(carried: &Carried, number: u32, parameters: &Parameters, pa
     }
 }
 
-/// The header of a recording's `segment`, with the numbers of the file. Options are not preserved.
+/// Returns the header of `segment` of a recording, with the sequence numbers of the file. Options are not
+/// preserved.
 pub(super) fn replayed_fields(segment: &Segment) -> TcpFields {
     TcpFields {
         sequence: segment.sequence as u32,
@@ -68,9 +70,9 @@ fn ticks(time: Time) -> u32 {
 struct Numbers {
     /// Sequence number of the SYN.
     first: u32,
-    /// The number of offsets that a full segment covers.
+    /// The number of offsets in the stream that a full segment covers.
     full: u32,
-    /// The number of these offsets that count headers, which are not payload on the wire.
+    /// The number of offsets of a full segment that count headers, not payload.
     uncounted: u32,
 }
 
@@ -83,8 +85,8 @@ impl Numbers {
         let uncounted = parameters.uncounted(ip_header).min(full - 1);
         Numbers { first: connection.wrapping_mul(SPACING), full, uncounted }
     }
-    /// The sequence number of the byte at `offset`. If the segment size includes headers (ns-2), each segment
-    /// has fewer payload bytes and takes fewer sequence numbers.
+    /// Returns the sequence number of the byte at `offset`. If the segment size includes headers (ns-2), a
+    /// segment has fewer payload bytes than offsets, and covers fewer sequence numbers.
     fn sequence_at(&self, offset: u64) -> u32 {
         let (full, uncounted) = (u64::from(self.full), u64::from(self.uncounted));
         let bytes = offset / full * (full - uncounted) + (offset % full).saturating_sub(uncounted);

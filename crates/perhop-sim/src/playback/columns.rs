@@ -5,8 +5,8 @@ use perhop_qos::units::Time;
 use super::{PacketRecord, Span};
 
 impl Span {
-    /// One column of numbers for each property of a packet, with the name of the property. NaN means no
-    /// value. Times are seconds; classes, queues and causes are indices.
+    /// Returns a column of numbers for each property of packets, with the name of the property. NaN means no
+    /// value. Times are in seconds; classes, queues and causes are indices.
     pub fn columns(&self) -> Vec<(&'static str, Vec<f64>)> {
         let packets = &self.packets;
         let column =

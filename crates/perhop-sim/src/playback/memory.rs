@@ -1,4 +1,4 @@
-//! [`MemorySpan`]: the packet memory of a port over time, with all ports that share it.
+//! [`MemorySpan`]: the use of a packet memory over time by all ports that share it.
 
 use std::collections::BTreeMap;
 
@@ -15,37 +15,37 @@ use crate::link_ends::{LinkEnds, port_name};
 /// A packet memory, and the ports that share it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryLayout {
-    /// The bytes of a unit.
+    /// The size of a unit, bytes.
     pub unit_bytes: u32,
-    /// The units that all ports share.
+    /// The size of the pool that all ports share, units.
     pub pool_units: u64,
     /// The ports: first the chosen one, then the others in the order of their numbers.
     pub ports: Vec<PortLayout>,
 }
 
-/// A port and its part of a packet memory.
+/// A port and its share of a packet memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PortLayout {
-    /// Its number.
+    /// The number of the port.
     pub number: usize,
-    /// Its name in results.
+    /// The name of the port in results.
     pub name: String,
-    /// The units that its queues share before they use the pool.
+    /// The units that only the queues of this port use, before they use the pool.
     pub reserved: u64,
-    /// The queues that draw on the memory.
+    /// The queues that use the memory.
     pub queues: Vec<QueueLayout>,
 }
 
 /// The limits of a queue in a packet memory, units.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueLayout {
-    /// Its number at the port.
+    /// The number of the queue at the port.
     pub number: usize,
-    /// Its name in results.
+    /// The name of the queue in results.
     pub name: String,
-    /// The units that no other queue uses.
+    /// The units that only this queue uses.
     pub reserved: u64,
-    /// The different limits of the drop precedences, ascending.
+    /// The limits of the drop precedences without duplicates, ascending.
     pub most: Vec<u64>,
 }
 
@@ -54,17 +54,18 @@ pub struct QueueLayout {
 pub struct MemorySpan {
     /// The memory and its ports.
     pub layout: MemoryLayout,
-    /// The samples, by the name of the column. `time`: the end of an interval, seconds. `pool`: the most used
-    /// units of the pool in the interval. `units/0/1`: the most units of the second queue of the first port.
+    /// The columns of the samples. `time`: the end of an interval, seconds. `pool`: the maximum of used units
+    /// of the pool in the interval. `units/0/1`: the maximum of units of the second queue of the first port.
     pub samples: Vec<(String, Vec<f64>)>,
-    /// The drops: `sample` (its number), `port`, `queue`, `cause` (numbers) and `packets`.
+    /// The columns of the drops: the indices `sample`, `port`, `queue` and `cause`, and the number of
+    /// `packets`.
     pub drops: Vec<(String, Vec<f64>)>,
 }
 
-/// The units of the queues of ports that share a memory, while a run is repeated.
+/// Observes the units of the queues of ports that share a memory, while a run is repeated.
 ///
-/// As in [`perhop_qos::port::Peak`], only packets that wait count: a packet that leaves its queue in the
-/// instant of its arrival has not used the memory.
+/// As in [`perhop_qos::port::Peak`], only packets that wait count. A packet that leaves its queue at the time
+/// of its arrival does not count.
 #[derive(Debug)]
 pub(super) struct MemoryWatch {
     pub(super) layout: MemoryLayout,
@@ -82,7 +83,7 @@ pub(super) struct MemoryWatch {
 struct WatchedPort {
     unit: UnitSize,
     reserved: u64,
-    /// The units of its queues above their reserved units.
+    /// The units that the queues use above their reserved units.
     shared: u64,
     queues: Vec<WatchedQueue>,
 }
@@ -111,8 +112,8 @@ impl Level {
 }
 
 impl MemoryWatch {
-    /// Watches the memory of port number `port` of `directions`, which have no packets yet and connect these
-    /// `ends`. `None` if the port has no shared memory.
+    /// Creates an observer of the memory of port number `port`. `directions` have no packets yet, and `ends`
+    /// has the names of their nodes. Returns `None` if the port has no shared memory.
     pub(super) fn new(directions: &[Direction], ends: &LinkEnds, port: usize) -> Option<MemoryWatch> {
         let chosen = &directions[port];
         let memory = chosen.port.memory()?;
@@ -143,7 +144,7 @@ impl MemoryWatch {
         })
     }
 
-    /// The place of port number `port` among the ports of the memory.
+    /// Returns the place of port number `port` among the ports of the memory.
     pub(super) fn place_of(&self, port: usize) -> Option<usize> {
         self.places.get(port).copied().flatten()
     }
@@ -179,7 +180,7 @@ impl MemoryWatch {
         port.shared = port.shared + above(level.units) - before;
         self.pool.units = self.pool.units + of_pool(port.shared) - held;
     }
-    /// Includes the current units in the peaks, if they remained unchanged for some time before `now`.
+    /// Includes the current units in the maxima, if they remained unchanged for some time before `now`.
     fn settle(&mut self, now: Time) {
         if now > self.changed {
             self.pool.settle();
@@ -189,7 +190,7 @@ impl MemoryWatch {
         }
     }
 
-    /// Discards the peaks and drops so far.
+    /// Discards the maxima and drops so far.
     pub(super) fn clear(&mut self, now: Time) {
         self.settle(now);
         self.drops.clear();

@@ -10,25 +10,25 @@ use perhop_qos::verdict::DropCause;
 pub struct PacketRecord {
     /// The number of the packet in the order of arrival at the port, from 0.
     pub number: u32,
-    /// The index of its flow. Fragments have numbers above those of all flows.
+    /// The number of the flow. Fragments have numbers above those of all flows.
     pub flow: u32,
-    /// Index of its class in results; `None` for a fragment.
+    /// The index of the class in results; `None` for a fragment.
     pub class: Option<u32>,
-    /// IP bytes.
+    /// The length of the packet, IP bytes.
     pub length: u32,
-    /// Codepoint after the conditioners.
+    /// The codepoint after the conditioners.
     pub dscp: Dscp,
-    /// Time of its arrival at the port, before its conditioners.
+    /// The time of arrival at the port, before the conditioners.
     pub arrived: Time,
-    /// The queue that the classifier selected.
+    /// The queue that the classifier selected; `None` if the packet was dropped before the classifier.
     pub queue: Option<u32>,
-    /// The drop precedence of the packet in its queue.
+    /// The drop precedence of the packet in the queue.
     pub precedence: u32,
     /// Whether the packet has an ECN mark.
     pub marked: bool,
-    /// Time at which it left its queue for the transmit ring, and its transmission on the wire.
+    /// The time at which the packet left its queue for the transmit ring, and the transmission on the wire.
     pub left: Option<(Time, Departure)>,
-    /// Time and cause of its drop, if it was dropped.
+    /// The time and cause of the drop, if the packet was dropped.
     pub dropped: Option<(Time, DropCause)>,
 }
 

@@ -12,16 +12,15 @@ use super::memory::MemoryWatch;
 use super::record::PacketRecord;
 use crate::flow::flow_of;
 
-/// The identity of a packet, unique among the packets of a port. The payload word alone is not unique,
-/// because a segment's place is reused when the segment has arrived.
+/// The payload word and the time of sending, which are unique among the packets of a port. The payload word
+/// alone is not unique, because the place of a segment is reused after the segment has arrived.
 type Identity = (u64, Time);
 
-/// Records the packets at one port, and the packets that the input policies of its node drop before they
-/// reach it.
+/// Records the packets at one port, and the packets that the input policies of the port's node drop.
 #[derive(Debug)]
 pub(super) struct PortWatch {
     port: usize,
-    /// By port: whether its link ends at the node of the watched port.
+    /// By port: whether the link from it ends at the node of the watched port.
     leads_here: Vec<bool>,
     /// The class of each flow.
     classes: Vec<u32>,
@@ -50,7 +49,7 @@ impl PortWatch {
         self.from = from;
         self.ended.retain(|(_, record)| record.ends().is_none_or(|ends| ends >= from));
     }
-    /// All recorded packets, in the order of arrival.
+    /// Returns all recorded packets, in the order of arrival.
     pub(super) fn records(&self) -> Vec<PacketRecord> {
         let ended = self.ended.iter().map(|(_, record)| *record);
         let mut records: Vec<PacketRecord> = self.waiting.values().copied().chain(ended).collect();
@@ -58,7 +57,7 @@ impl PortWatch {
         records
     }
 
-    /// Returns the record of `packet`, which arrives now.
+    /// Creates the record of `packet`, which arrives at `now`.
     fn new_record(&mut self, now: Time, packet: &Packet) -> PacketRecord {
         let flow = flow_of(packet);
         let number = self.next;
@@ -77,7 +76,7 @@ impl PortWatch {
             dropped: None,
         }
     }
-    /// Adds the record of a packet that has left the port or was dropped, unless it ended too early.
+    /// Adds the record of a packet that has left the port or was dropped, unless that was before `from`.
     fn add_ended(&mut self, identity: Identity, record: PacketRecord) {
         if record.ends().is_some_and(|ends| ends >= self.from) {
             self.ended.push((identity, record));
@@ -89,7 +88,7 @@ impl PortWatch {
         if let Some(record) = self.waiting.remove(&identity) {
             self.add_ended(identity, PacketRecord { dropped: Some((now, cause)), ..record });
         } else if let Some((_, record)) = self.ended.iter_mut().rfind(|(known, _)| *known == identity) {
-            // The packet was dropped on the wire, or by the conditioners of the far end.
+            // The packet was dropped on the wire, or by the conditioners at the far end.
             record.dropped = Some((now, cause));
         }
     }

@@ -1,8 +1,8 @@
 //! A replication in parts ([`crate::parallel`]).
 //!
-//! The run begins on one thread. The packets and events of its beginning determine the load of each flow, and
-//! the estimated time with and without a division. If the division is faster, the run starts again in parts.
-//! The beginning then runs twice, so it is short.
+//! The run begins on one thread. The packets and events of the first slices determine the load of each flow,
+//! and the estimated times with and without a division. If the division is faster, the run starts again in
+//! parts. The first slices are then simulated twice, so they are short.
 
 use std::sync::Mutex;
 
@@ -17,14 +17,15 @@ use crate::parallel::{self, Division, Load, Partition, lock};
 use crate::setup::Setup;
 use perhop_measure::Replication;
 
-/// The slices after which a division is considered. The first slice is used if packets were sent by its end.
+/// The slices after which a division is considered. The second value applies only if the estimated time after
+/// the first is below [`SHORTEST`].
 const CONSIDERED_AFTER: [u64; 2] = [2, 16];
-/// The shortest run that is divided: its estimated time on one thread, seconds. The search for a division and
-/// the start of threads take time, too.
+/// The shortest estimated time on one thread of a run that is divided, seconds. The search for a division and
+/// the start of threads also take time.
 const SHORTEST: f64 = 0.5;
-/// The least estimated gain for which a run is divided: the time on one thread, divided by the time in parts.
-/// The estimate ignores that processors share caches. One network with half of its parts on each of two
-/// processors took as long as the same network on one thread (docs/scale.md).
+/// The minimum estimated gain for which a run is divided: the time on one thread divided by the time in
+/// parts. The estimate ignores that processors share caches. A network with half of its parts on each of two
+/// processors took as long as on one thread (docs/scale.md).
 const LEAST_GAIN: f64 = 1.6;
 
 impl ReplicationRun<'_> {
@@ -55,7 +56,7 @@ impl ReplicationRun<'_> {
         self.complete(world, None, reached)
     }
 
-    /// The division in which the run continues, if any.
+    /// Returns the partition with which the run continues; `None` if it continues on one thread.
     fn division_of(
         &self,
         world: &World,
@@ -64,8 +65,8 @@ impl ReplicationRun<'_> {
         load: &Load,
     ) -> Option<Partition> {
         let hosts = world.hosts();
-        // The estimate is too low for TCP: a network with 1250 TCP flows took twice the processor time in
-        // parts.
+        // The estimated time in parts is too low for TCP. A network with 1250 TCP flows took twice the
+        // processor time in parts.
         if division == Division::IfFaster && !hosts.transport.sessions.is_empty() {
             return None;
         }

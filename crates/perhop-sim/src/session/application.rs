@@ -1,9 +1,9 @@
-//! [`Application`]: the element that determines the traffic of a session.
+//! [`Application`]: the element that determines the data of a session.
 
 use perhop_measure::applications::SpeedTally;
 use perhop_net::agenda::Slot;
 
-/// The element that decides the data of a session.
+/// The element that determines when and how many data a session sends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Application {
     /// The plan of the session.
@@ -15,8 +15,7 @@ pub(crate) enum Application {
     Browser(usize),
 }
 
-/// A speed test. It records the bytes that its connections have received by the end of each slice of its
-/// time.
+/// A speed test. At the end of each time slice, it records the bytes that its connections have received.
 #[derive(Debug)]
 pub(crate) struct SpeedTest {
     pub(crate) slot: Slot,

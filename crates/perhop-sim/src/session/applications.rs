@@ -11,7 +11,7 @@ use super::transport::{Transport, end_of};
 use crate::engine::Engine;
 use crate::hosts::Hosts;
 
-/// The actions that players and browsers require from an engine.
+/// The actions of an engine that players and browsers use.
 pub(super) trait Steps: Engine {
     /// Opens a new connection of `session`.
     fn connect(&mut self, now: Time, session: usize);
@@ -56,7 +56,7 @@ pub(super) fn connected<S: Steps>(world: &mut S, now: Time, place: usize) {
     }
 }
 
-/// Handles the last byte of the response on the connection at `place`.
+/// Handles the arrival of the last byte of a response on the connection at `place`.
 pub(super) fn received<S: Steps>(world: &mut S, now: Time, place: usize) {
     let Transport { ends, pairs, sessions, players, .. } = &mut world.hosts_mut().transport;
     let end = &mut ends[end_of(place, CLIENT)];
@@ -75,7 +75,7 @@ pub(super) fn received<S: Steps>(world: &mut S, now: Time, place: usize) {
     }
 }
 
-/// Requests a player's next segment, or schedules its next wake-up.
+/// Requests the next segment of a player, or schedules the player's next wake-up.
 fn continue_playback<S: Steps>(world: &mut S, now: Time, [session, player]: [usize; 2]) {
     let player = &mut world.hosts_mut().transport.players[player];
     let (place, request) = (player.place, player.request());

@@ -8,7 +8,7 @@ use perhop_qos::random::Stream;
 use perhop_qos::units::Time;
 use perhop_scenario::PageConfig;
 
-/// Usual lengths of a `ClientHello` and of the reply of a server with its certificates, bytes.
+/// The usual lengths of a `ClientHello` and of the server's reply with its certificates, bytes.
 const TLS_REQUEST: u64 = 517;
 const TLS_RESPONSE: u64 = 4_000;
 
@@ -22,7 +22,7 @@ pub(crate) struct Browser {
     first: usize,
     links: Vec<Link>,
     stage: Stage,
-    /// The number of objects of the stage that are not requested yet.
+    /// The number of objects of the current stage that are not requested yet.
     waiting: u32,
     /// The number of objects that are in transfer.
     outstanding: u32,
@@ -31,12 +31,12 @@ pub(crate) struct Browser {
     tally: PageTally,
 }
 
-/// The state of a connection; the `usize` is its place while it is open.
+/// The state of a connection. The `usize` is the place of an open connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Link {
     Closed,
     Opening,
-    /// The remaining round trips of TLS.
+    /// The `u32` is the number of remaining round trips of TLS.
     Securing(usize, u32),
     Idle(usize),
     Busy(usize),
@@ -70,12 +70,12 @@ pub(crate) enum Step {
     Close(usize),
     /// Wake the browser at this time.
     Wake(Time),
-    /// Count a page that began at this time as loaded.
+    /// Count a page as loaded. Its load began at this time.
     Loaded(Time),
 }
 
 impl Browser {
-    /// Creates a browser whose connections are the sessions starting at `first`.
+    /// Creates a browser. Its connections are the sessions from `first` on.
     pub(crate) fn new(config: &PageConfig, first: usize, warmup: Time, stops: Time) -> Browser {
         Browser {
             config: config.clone(),
@@ -90,20 +90,20 @@ impl Browser {
             tally: PageTally::default(),
         }
     }
-    /// The session whose wake-ups it receives.
+    /// Returns the session whose wake-ups the browser receives.
     pub(crate) fn session(&self) -> usize {
         self.first
     }
-    /// Renumbers its sessions: the first one gets the number `first`.
+    /// Sets the number of the browser's first session to `first`.
     pub(crate) fn renumber(&mut self, first: usize) {
         self.first = first;
     }
-    /// Removes and returns its counters.
+    /// Removes and returns the counters of the browser.
     pub(crate) fn tally(&mut self) -> PageTally {
         std::mem::take(&mut self.tally)
     }
 
-    /// Handles the wake-up that it requested.
+    /// Handles the wake-up that the browser requested.
     pub(crate) fn wake(&mut self, now: Time, stream: &mut Stream, steps: &mut Vec<Step>) {
         match self.stage {
             Stage::Between if now < self.stops => {
@@ -122,7 +122,7 @@ impl Browser {
     pub(crate) fn connected(&mut self, session: usize, place: usize, steps: &mut Vec<Step>) {
         self.secure(session - self.first, place, self.config.tls_round_trips, steps);
     }
-    /// Handles the arrival of the response that `session` waited for at `place`.
+    /// Handles the arrival of the response that `session` awaits on the connection at `place`.
     pub(crate) fn received(
         &mut self,
         now: Time,
@@ -162,7 +162,7 @@ impl Browser {
         (self.stage, self.waiting) = (stage, objects);
         self.dispatch(steps);
     }
-    /// Requests objects on idle connections, and opens connections for the remaining ones.
+    /// Requests objects on idle connections, and opens connections for the remaining objects.
     fn dispatch(&mut self, steps: &mut Vec<Step>) {
         let (request, response) = (self.config.request.as_bytes(), self.size());
         for link in &mut self.links {
@@ -185,7 +185,7 @@ impl Browser {
             }
         }
     }
-    /// The size of an object of the stage, bytes.
+    /// Returns the size of an object of the current stage, bytes.
     fn size(&self) -> u64 {
         match self.stage {
             Stage::Html => self.config.html.as_bytes(),

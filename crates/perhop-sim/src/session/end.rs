@@ -13,8 +13,8 @@ use perhop_scenario::routing::LinkId;
 
 /// One end of a connection.
 ///
-/// The fields and their inner fields are ordered by frequency of use. Most segments then touch few cache
-/// lines, which matters when several hundred connections alternate.
+/// The fields, and the fields inside them, are ordered by frequency of use. Most segments then access few
+/// cache lines, which matters when several hundred connections alternate.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct End {
@@ -22,18 +22,18 @@ pub(crate) struct End {
     pub(super) peer: u32,
     /// The generation of the place: the number of connections that used it earlier.
     pub(super) generation: u32,
-    /// The time of the end's wake-up on the agenda, not later than its next timer; [`Time::MAX`] if there is
-    /// no wake-up.
+    /// The time of the wake-up on the agenda, not later than the next timer; [`Time::MAX`] if no wake-up is
+    /// scheduled.
     pub(super) armed: Time,
-    /// The payload word of its packets, without the place of a segment.
+    /// The payload word of the packets that this end sends, without the place of a segment.
     pub(super) payload: u64,
     /// Bytes of the current transaction that have arrived here.
     pub(super) arrived: u64,
     /// Bytes of the current transaction that the application waits for.
     pub(super) awaited: u64,
-    /// Payload bytes that arrived in order after the warm-up, on this connection.
+    /// The number of payload bytes that arrived here in order after the warm-up.
     pub(super) received: u64,
-    /// The link by which its packets leave.
+    /// The link over which the packets of this end leave.
     pub(super) link: LinkId,
     pub(super) slot: Slot,
     pub(super) session: u32,
@@ -44,16 +44,16 @@ pub(crate) struct End {
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<End>() == 10 * 64, "a network has two ends for each connection");
 
-/// The flow by which the packets of an end leave.
+/// The flow of the packets that an end sends.
 pub(super) struct OutgoingFlow<'h> {
-    /// The header fields that all its packets share.
+    /// The header fields that all packets of the flow share.
     template: &'h Packet,
-    /// Its counters.
+    /// The counters of the flow.
     tally: &'h mut FlowCounters,
 }
 
 impl<'h> OutgoingFlow<'h> {
-    /// Looks up the flow of `end` among those of the hosts.
+    /// Finds the flow of `end` in `templates` and `counters`.
     #[inline]
     pub(super) fn find(
         end: &End,
@@ -69,25 +69,24 @@ impl<'h> OutgoingFlow<'h> {
 #[derive(Clone, Copy)]
 pub(crate) struct Served {
     pub(super) transmitted: Transmitted,
-    /// The event that the application received after the last segment. The application may react to it.
+    /// The event for the application after the last segment, if any. The application may react to it.
     pub(super) event: Option<TcpEvent>,
 }
 
 #[allow(clippy::inline_always)] // used by every segment
 impl End {
-    /// The index of its session.
+    /// Returns the index of the session.
     #[inline]
     pub(crate) fn session(&self) -> usize {
         self.session as usize
     }
-    /// The flow of its packets, and the link by which they leave.
+    /// Returns the flow of the packets that this end sends, and the link over which they leave.
     pub(crate) fn outgoing(&self) -> (usize, LinkId) {
         (flow_in(self.payload), self.link)
     }
 
-    /// Handles the wake-up of this end, if it has one at `now`. Returns whether a timer has expired. If the
-    /// timer has moved to a later time, this only schedules another wake-up, because no event happens at this
-    /// instant.
+    /// Handles the wake-up of this end, if one is scheduled at `now`. Returns whether a timer has expired. If
+    /// the timer was moved to a later time, only schedules another wake-up.
     pub(super) fn wake(&mut self, now: Time, agenda: &mut SimAgenda) -> bool {
         if self.armed != now {
             return false;
@@ -101,8 +100,8 @@ impl End {
         true
     }
 
-    /// Handles an expired timer. Linux, `tcp_write_timeout`: after a timeout the path may have failed, so the
-    /// socket chooses another hash.
+    /// Handles an expired timer. After a timeout, the path may have failed, so the socket chooses another
+    /// flow hash (Linux, `tcp_write_timeout`).
     pub(super) fn on_timer(&mut self, now: Time) {
         let timeouts = self.connection.timeouts();
         self.connection.on_timer(now);
@@ -111,7 +110,7 @@ impl End {
         }
     }
 
-    /// Whether a timer expires before `now`, which is ahead of the agenda.
+    /// Whether a timer expires before `now`, a time ahead of the agenda.
     #[inline]
     pub(super) fn is_late(&self, now: Time) -> bool {
         debug_assert!(self.armed <= self.connection.next_timer(), "a timer is not on the agenda");
@@ -129,9 +128,9 @@ impl End {
         }
     }
 
-    /// Writes the next segment of this end, if there is one, into `carried` at place `held`, and its packet
-    /// into `packet`. `flow` is its outgoing flow. After the last segment, the application receives the next
-    /// event. Traffic counts while the run `is_measured`.
+    /// Writes the next segment of this end, if there is one, to `carried` at place `held`, and the packet of
+    /// the segment to `packet`. `flow` is the outgoing flow of this end. After the last segment, returns the
+    /// next event for the application. The packet counts as offered if `is_measured`.
     #[inline(always)]
     pub(super) fn serve(
         &mut self,
@@ -163,9 +162,8 @@ impl End {
         Served { transmitted, event: if is_last { self.poll_event(is_measured) } else { None } }
     }
 
-    /// Returns the next event for the application. The arrival of bytes is only counted; it is an event for
-    /// the application when the last byte of a transaction arrives. All bytes count while the run
-    /// `is_measured`.
+    /// Returns the next event for the application. Arrived bytes are an event only if the last byte of a
+    /// transaction has arrived. Otherwise, they are only counted. Bytes count as received if `is_measured`.
     #[inline(always)]
     fn poll_event(&mut self, is_measured: bool) -> Option<TcpEvent> {
         if !self.connection.is_unchanged() {
@@ -175,7 +173,7 @@ impl End {
         (bytes > 0 && self.completes_with(bytes, is_measured)).then_some(TcpEvent::Received(bytes))
     }
 
-    /// Does the same as [`End::poll_event`] if events other than arrived bytes are possible.
+    /// Does the same as [`End::poll_event`] when events other than arrived bytes are possible.
     #[inline(never)]
     fn poll_any_event(&mut self, is_measured: bool) -> Option<TcpEvent> {
         loop {
@@ -187,8 +185,8 @@ impl End {
         }
     }
 
-    /// Counts `bytes` that arrived. Returns whether they complete the transaction that the application waits
-    /// for.
+    /// Counts `bytes` that arrived. Returns whether they complete the transaction that the application
+    /// awaits.
     #[inline(always)]
     fn completes_with(&mut self, bytes: u64, is_measured: bool) -> bool {
         if is_measured {

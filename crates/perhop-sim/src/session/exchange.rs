@@ -1,8 +1,7 @@
-//! [`Sessions`]: the exchange of segments between the ends of connections, and the reactions of applications
-//! to it.
+//! [`Sessions`]: the exchange of segments between the ends of connections, and the reactions of applications.
 //!
-//! Segments arrive, segments are sent, and timers expire; applications open and close connections, send
-//! requests, and answer and complete them.
+//! The trait delivers and sends segments and handles timers. For applications with a plan, it opens and
+//! closes connections, sends requests and responses, and counts transactions.
 
 use perhop_measure::Measurements;
 use perhop_measure::tcp::{CLIENT, SERVER};
@@ -34,8 +33,8 @@ pub(crate) trait Sessions: Engine {
         }
     }
 
-    /// Delivers the segment of `packet`. If TCP answers, the answer replaces `packet`. Returns the link by
-    /// which the answer leaves.
+    /// Delivers the segment of `packet`. If TCP answers with one segment, replaces `packet` with the answer
+    /// and returns the link over which the answer leaves.
     fn receive_segment(&mut self, now: Time, packet: &mut Packet) -> Option<LinkId> {
         let held = packet.payload as u32;
         let hosts = self.hosts_mut();
@@ -52,7 +51,7 @@ pub(crate) trait Sessions: Engine {
         let carried = segments.at(held);
         let place = carried.end as usize;
         // A segment of a recording has no [`End`]. A late segment can belong to a closed connection whose
-        // place a new connection uses. The new connection has other ports.
+        // place a new connection uses. The new connection ignores the segment, because it has other ports.
         let Some(end) = ends.get_mut(place).filter(|end| end.generation == carried.generation) else {
             segments.give_back(held);
             return None;
@@ -78,7 +77,8 @@ pub(crate) trait Sessions: Engine {
         None
     }
 
-    /// Delivers the segment of `packet` to an end that is ahead of the agenda, after its timers have expired.
+    /// Handles the timers of `end` that expire before `now`, a time ahead of the agenda, and then delivers
+    /// the segment of `packet`.
     #[inline(never)]
     fn receive_late(&mut self, now: Time, end: usize, held: u32, packet: &mut Packet) -> Option<LinkId> {
         loop {
@@ -93,7 +93,7 @@ pub(crate) trait Sessions: Engine {
         self.deliver_segment(now, held, packet)
     }
 
-    /// Sends all due segments of an end, delivers events to its application, and arms its timer.
+    /// Sends all due segments of the end at `place`, delivers events to its application, and arms its timer.
     #[inline(never)]
     fn serve(&mut self, now: Time, place: usize) {
         let mut packet = Packet::default();
@@ -113,8 +113,9 @@ pub(crate) trait Sessions: Engine {
         }
     }
 
-    /// Forwards the segments that an end has transmitted and lets its application react to its event. If
-    /// there are neither, arms the end's timer. Returns whether more segments may be due.
+    /// Forwards the segment that the end at `place` has transmitted, and lets the application react to the
+    /// event in `served`. Arms the timer if no further segment is due and there is no event. Returns whether
+    /// more segments may be due.
     #[inline(never)]
     fn follow_up(&mut self, now: Time, place: usize, packet: &mut Packet, served: Served) -> bool {
         let Served { transmitted, event } = served;
@@ -340,8 +341,8 @@ pub(crate) trait Sessions: Engine {
         }
     }
 
-    /// Handles a complete response at the client's `end`: ends the transaction, or waits for the server to
-    /// close.
+    /// Handles a complete response at the client's `end`. Ends the transaction, or waits until the server
+    /// closes the connection.
     fn take_response(&mut self, now: Time, end: usize) {
         let Transport { ends, sessions, pairs, .. } = &mut self.hosts_mut().transport;
         let (place, session) = (end / 2, ends[end].session());
@@ -371,7 +372,7 @@ pub(crate) trait Sessions: Engine {
             return;
         }
         if plan.beginning == Beginning::InTurn && plan.connections == Connections::PerTransaction {
-            // The client has already closed, unless the server closed first.
+            // If the server closed first, the client closes now. Otherwise, the client has already closed.
             ends[end_of(place, CLIENT)].connection.close();
             self.complete(now, session, began);
             if now < stops {

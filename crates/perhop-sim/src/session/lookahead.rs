@@ -1,4 +1,4 @@
-//! The limit up to which ends of connections may answer ahead of the agenda (`docs/decisions/0005`).
+//! The time up to which ends of connections may answer ahead of the agenda (`docs/decisions/0005`).
 
 use perhop_qos::packet::Packet;
 use perhop_qos::units::Time;
@@ -7,9 +7,9 @@ use perhop_scenario::tcp::Flags;
 use super::transport::{Answers, Session, Transport};
 
 impl Transport {
-    /// The lookahead of the end to which `packet` is addressed. Up to that instant, no event of the agenda
-    /// affects the end, so it may answer `packet` as soon as its arrival is known. `None` if the end must
-    /// wait for the agenda. If no end answers, returns the end of the run.
+    /// Returns the lookahead of the end to which `packet` is addressed. Until this time, no event of the
+    /// agenda affects the end, so the end may answer `packet` as soon as its arrival is known. Returns `None`
+    /// if the end must wait for the agenda, and the end of the run if no end receives `packet`.
     ///
     /// Segments that open or close a connection wait for the agenda, because they concern both ends and later
     /// connections. All segments wait while the session has several connections.

@@ -1,9 +1,8 @@
 //! TCP at simulated hosts: sessions (an application between two hosts) and their connections.
 //!
-//! A session is one flow of a scenario's TCP traffic: a client at `from`, a server at `to`, and a path for
-//! packets in either direction. Its application follows a [`Plan`](perhop_scenario::plan::Plan). A connection
-//! pair is one connection of the session with both ends. The segments of an end become packets of the
-//! session's two flows.
+//! A session is one flow of a scenario's TCP traffic: a client at `from`, a server at `to`, and a path in
+//! each direction. Most applications follow a [`Plan`](perhop_scenario::plan::Plan). A connection pair is one
+//! connection of the session with both ends. The session has two flows, one for the packets of each end.
 //!
 //! Reading order: `transport` (the state), `end` (one end of a connection), `exchange` (the events),
 //! `lookahead` (the ends that may answer ahead of the agenda), `segments` (segments in the network); `player`

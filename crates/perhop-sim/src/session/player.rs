@@ -1,4 +1,4 @@
-//! [`Player`]: a player of adaptive video, its buffer and its rate adaptation.
+//! [`Player`]: a player of adaptive video with a buffer and rate adaptation.
 //!
 //! The player does not use the network. Its caller reports the arrival of a segment, and the player returns
 //! the next request or the time of that request.
@@ -13,18 +13,18 @@ use perhop_scenario::{Adaptation, BbaRule, ThroughputRule, VideoConfig};
 #[derive(Debug)]
 pub(crate) struct Player {
     config: VideoConfig,
-    /// Bits per second of the representations, in ascending order.
+    /// The bitrates of the representations, bits per second, in ascending order.
     rates: Vec<u64>,
     warmup: Time,
     /// The time at which the player stops.
     stops: Time,
     begun: Time,
-    /// Index of the last representation that was requested.
+    /// The index of the last requested representation in `rates`.
     rung: Option<usize>,
     requested: Time,
-    /// Bits per second of the last segments.
+    /// The throughputs of the last segments, bits per second.
     throughputs: VecDeque<f64>,
-    /// Playing time in the buffer at time `at`.
+    /// The playing time of the video in the buffer at time `at`.
     level: Time,
     at: Time,
     state: State,
@@ -71,15 +71,15 @@ impl Player {
             tally: VideoTally::default(),
         }
     }
-    /// Starts the playback.
+    /// Starts the player at `now`.
     pub(crate) fn begin(&mut self, now: Time) {
         (self.begun, self.at) = (now, now);
     }
-    /// Payload of a request, bytes.
+    /// Returns the payload of a request, bytes.
     pub(crate) fn request(&self) -> u64 {
         self.config.request.as_bytes()
     }
-    /// The next action at `now`, while no segment is in transfer.
+    /// Returns the next action at `now`. No segment may be in transfer.
     pub(crate) fn next(&mut self, now: Time) -> Next {
         if now >= self.stops {
             return Next::Over;
@@ -96,7 +96,8 @@ impl Player {
         (self.rung, self.requested) = (Some(rung), now);
         Next::Request(self.segment_bytes(rung))
     }
-    /// Adds the requested segment, which has arrived, to the buffer. Returns the time of its request.
+    /// Adds the requested segment, which has arrived, to the buffer. Returns the time at which the segment
+    /// was requested.
     pub(crate) fn receive(&mut self, now: Time) -> Time {
         self.play_until(now);
         let rate = self.rates[self.rung.unwrap_or_default()];
@@ -121,7 +122,7 @@ impl Player {
         self.tally
     }
 
-    /// Plays the buffer until `now`, or stalls.
+    /// Plays the video in the buffer up to `now`. Stalls if the buffer becomes empty before.
     fn play_until(&mut self, now: Time) {
         let now = now.min(self.stops).max(self.at);
         if self.state == State::Playing {
@@ -140,7 +141,7 @@ impl Player {
         }
         self.at = now;
     }
-    /// The part of the time from `from` to `until` that is after the warm-up.
+    /// Returns the time from `from` to `until` without the warm-up.
     fn counted(&self, from: Time, until: Time) -> Time {
         until.saturating_sub(from.max(self.warmup))
     }
@@ -149,7 +150,7 @@ impl Player {
         ((bits / u128::from(8 * PICOSECONDS_PER_SECOND)) as u64).max(1)
     }
 
-    /// The representation of the next segment.
+    /// Returns the index of the representation of the next segment.
     fn choose(&mut self) -> usize {
         match self.config.adaptation {
             Adaptation::Throughput(rule) => self.by_throughput(rule),
@@ -157,8 +158,8 @@ impl Player {
             Adaptation::Bola(rule) => self.by_bola(rule.gamma_p),
         }
     }
-    /// The highest bitrate below a fraction of the harmonic mean of the last throughputs; initially the
-    /// lowest.
+    /// Returns the highest bitrate below a fraction of the harmonic mean of the last throughputs. Initially,
+    /// returns the lowest bitrate.
     fn by_throughput(&mut self, rule: ThroughputRule) -> usize {
         while self.throughputs.len() > rule.segments as usize {
             self.throughputs.pop_front();

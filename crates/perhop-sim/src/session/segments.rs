@@ -1,4 +1,4 @@
-//! [`Segments`]: the TCP segments in the network. A packet carries the place of its segment.
+//! [`Segments`]: the TCP segments in the network. A packet contains the place of its segment in this list.
 
 use perhop_qos::packet::{Packet, Protocol};
 
@@ -12,7 +12,7 @@ use perhop_scenario::{Recorded, TcpNumbers};
 pub(crate) struct Carried {
     /// The place of the receiving end.
     pub(crate) end: u32,
-    /// The generation of that place when the segment was sent.
+    /// The generation of the place when the segment was sent.
     pub(crate) generation: u32,
     pub(crate) segment: Segment,
 }
@@ -20,11 +20,11 @@ pub(crate) struct Carried {
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Carried>() == 64, "a segment in the network is one cache line");
 
-/// The place in segments of recordings, whose ends are not simulated.
+/// The value of [`Carried::end`] for a segment of a recording, whose ends are not simulated.
 const NOWHERE: u32 = u32::MAX;
 
 impl Carried {
-    /// The segment of packet `number` of a recording's flow. It has the recorded header fields and no
+    /// Creates the segment of packet `number` of a recording's flow. It has the recorded header fields and no
     /// connection.
     pub(crate) fn replayed(recorded: &Recorded, number: u32) -> Carried {
         let TcpNumbers { sequence, acknowledgment, window, flags } = recorded.tcp;
@@ -51,15 +51,15 @@ impl Carried {
 /// The number of places in a page.
 const PAGE: usize = 256;
 
-/// The segments in the network. Places are reused, so their number is the maximum number of segments at one
-/// time.
+/// The segments in the network. Places are reused, so the number of places is the maximum number of segments
+/// that existed at the same time.
 ///
-/// The places are in pages. A growing list would be copied each time it grows, and the freed memory of the
-/// old copy would be too small for the next copy.
+/// The places are in pages. A vector would be copied each time it grows, and the freed memory of the old
+/// vector would be too small for the next vector.
 #[derive(Debug, Default)]
 pub(crate) struct Segments {
     pages: Vec<Box<[Carried; PAGE]>>,
-    /// The number of places that were used.
+    /// The number of places that have been used.
     used: usize,
     free: Vec<u32>,
 }
@@ -80,7 +80,7 @@ impl Segments {
         self.used += 1;
         (self.used - 1) as u32
     }
-    /// The contents of a `place` that was [taken](Self::take).
+    /// Returns the contents of a `place` that was [taken](Self::take).
     pub(crate) fn at(&mut self, place: u32) -> &mut Carried {
         &mut self.pages[place as usize / PAGE][place as usize % PAGE]
     }
@@ -88,18 +88,18 @@ impl Segments {
     pub(crate) fn give_back(&mut self, place: u32) {
         self.free.push(place);
     }
-    /// Stores `carried`. Returns its place, the lower half of a packet's payload word.
+    /// Stores `carried`. Returns the place, which is the lower half of a packet's payload word.
     pub(crate) fn hold(&mut self, carried: Carried) -> u32 {
         let place = self.take();
         *self.at(place) = carried;
         place
     }
-    /// The segment of `packet`, if it carries one.
+    /// Returns the segment of `packet`; `None` if the packet does not carry TCP.
     pub(crate) fn carried_by(&self, packet: &Packet) -> Option<&Carried> {
         let place = packet.payload as u32 as usize;
         (packet.protocol == Protocol::TCP).then(|| &self.pages[place / PAGE][place % PAGE])
     }
-    /// Frees the place of the segment of `packet`, if it carries one. The packet has arrived or was dropped.
+    /// Frees the place of the segment of `packet`, if there is one. Call it when the packet was dropped.
     pub(crate) fn release(&mut self, packet: &Packet) {
         if packet.protocol == Protocol::TCP {
             self.give_back(packet.payload as u32);

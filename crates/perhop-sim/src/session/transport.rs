@@ -23,12 +23,12 @@ use super::segments::{Carried, Segments};
 pub(crate) struct Transport {
     pub(crate) sessions: Vec<Session>,
     pub(super) pairs: Vec<ConnectionPair>,
-    /// The ends of connections. The ends of a pair begin at [twice its place](end_of), with the client's end
-    /// first.
+    /// The ends of connections. The ends of a pair begin at [twice the place of the pair](end_of), with the
+    /// client's end first.
     pub(super) ends: Vec<End>,
     pub(crate) segments: Segments,
-    /// The limit up to which TCP may be ahead of the agenda. At first this is the end of the warm-up, when
-    /// the counters of TCP are read; after the warm-up, it is the end of the run.
+    /// The time up to which TCP may be ahead of the agenda. During the warm-up, it is the end of the warm-up,
+    /// because the counters of TCP are read at that time. After the warm-up, it is the end of the run.
     pub(super) not_beyond: Time,
     pub(super) duration: Time,
     pub(crate) probes: Vec<ConnectionProbe>,
@@ -39,13 +39,13 @@ pub(crate) struct Transport {
     pub(crate) ledger: Option<Ledger>,
 }
 
-/// The session and the number of each connection, by the connection's place and the generation of that place.
+/// The session and the number of each connection, by the place of the connection and the generation of the
+/// place.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger(pub(super) BTreeMap<(u32, u32), (usize, u32)>);
 
 impl Ledger {
-    /// The session of the connection that `carried` belongs to, and the number of that connection in the
-    /// session.
+    /// Returns the session of the connection of `carried`, and the number of this connection in the session.
     pub(crate) fn connection_of(&self, carried: &Carried) -> Option<(usize, u32)> {
         self.0.get(&(carried.end / 2, carried.generation)).copied()
     }
@@ -53,22 +53,23 @@ impl Ledger {
 
 /// An application between two hosts.
 ///
-/// The ends of a session need its lookahead for every segment, so these fields share one cache line.
+/// The fields from `due` to `is_watched` are in one cache line, because the lookahead reads them for every
+/// segment.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Session {
-    /// The time of the session's next event; [`Time::MAX`] if there is none.
+    /// The time of the session's next event on the agenda; [`Time::MAX`] if there is none.
     pub(crate) due: Time,
-    /// Connections that are not closed.
+    /// The number of connections that are not closed.
     pub(crate) open: u32,
     /// Whether the client and the server may answer ahead of the agenda (see `crate::fast::plan`).
     pub(crate) answers: [Answers; 2],
-    /// Whether a probe reads the ends of the session at times of the agenda, so that neither end may be
-    /// ahead.
+    /// Whether an application without a plan, or a test with several connections, reads the ends of the
+    /// session. Neither end may then be ahead of the agenda.
     pub(crate) is_watched: bool,
     pub(crate) started: bool,
     pub(crate) slot: Slot,
-    /// Connections begun since the start of the run.
+    /// The number of connections that have begun since the start of the run.
     pub(crate) begun: u32,
     /// The flows whose packets the client and the server send.
     pub(crate) flows: [usize; 2],
@@ -77,33 +78,33 @@ pub(crate) struct Session {
     pub(crate) stream: Stream,
     pub(crate) plan: Plan,
     pub(crate) application: Application,
-    /// Index of its entry in the scenario's traffic.
+    /// The index of the session's entry in the traffic of the scenario.
     pub(crate) traffic: usize,
-    /// The counters of the senders of closed connections, if there are any.
+    /// The counters of the senders of closed connections; `None` if no connection has closed.
     pub(crate) over: Option<Box<SenderStatistics>>,
-    /// The counters of all senders of the session at the end of the warm-up, if there is one.
+    /// The counters of all senders of the session at the end of the warm-up; `None` without a warm-up.
     pub(crate) before: Option<Box<SenderStatistics>>,
-    /// The session's places in [`Transport::pairs`] whose connection is closed. Sessions do not share places,
-    /// so that the order of simultaneous timers does not depend on other sessions.
+    /// The free places of the session in [`Transport::pairs`], whose connections are closed. Sessions do not
+    /// share places, so that the order of simultaneous timers does not depend on other sessions.
     pub(crate) free: Vec<usize>,
 }
 
-/// The time at which one end of a session may answer a segment.
+/// The time at which an end of a session may answer a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Answers {
-    /// The time at which the agenda reaches the arrival.
+    /// When the agenda reaches the arrival of the segment.
     #[default]
     OnTime,
-    /// At once when the arrival is known. This requires that no other flow uses the link by which the answers
-    /// leave, and that no probe observes that link's queues.
+    /// As soon as the time of the arrival is known. No other flow may use the link over which the answers
+    /// leave, and no probe may observe the queues of that link.
     Ahead,
 }
 
-/// The state of one connection that its ends share.
+/// The state of a connection that both ends share.
 #[derive(Debug)]
 pub(super) struct ConnectionPair {
     pub(super) session: usize,
-    /// Its number among the session's connections, from 0; `None` once it is closed.
+    /// The number of the connection in the session, from 0; `None` after the connection has closed.
     pub(super) number: Option<u32>,
     /// The time at which the current transaction began.
     pub(super) began: Time,
@@ -111,7 +112,7 @@ pub(super) struct ConnectionPair {
     pub(super) response: u64,
 }
 
-/// The place of one end, `CLIENT` or `SERVER`, of the pair at `place`.
+/// Returns the place of one end, `CLIENT` or `SERVER`, of the pair at `place`.
 pub(super) const fn end_of(place: usize, end: usize) -> usize {
     2 * place + end
 }
@@ -128,7 +129,7 @@ pub(crate) struct ConnectionProbe {
 }
 
 impl Transport {
-    /// The state without sessions, for a run of length `duration` that includes `warmup`.
+    /// Creates the state without sessions, for a run of length `duration` that includes `warmup`.
     pub(crate) fn new(warmup: Time, duration: Time) -> Transport {
         Transport {
             sessions: Vec::new(),
@@ -144,7 +145,8 @@ impl Transport {
             ledger: None,
         }
     }
-    /// The end to which `packet` is addressed, if it carries a segment.
+    /// Returns the end to which `packet` is addressed; `None` if the packet carries no segment or is
+    /// replayed.
     #[inline]
     pub(crate) fn receiver(&self, packet: &Packet) -> Option<&End> {
         self.ends.get(self.segments.carried_by(packet)?.end as usize)
@@ -154,8 +156,8 @@ impl Transport {
         self.pairs.reserve_exact(self.sessions.len());
         self.ends.reserve_exact(end_of(self.sessions.len(), CLIENT));
     }
-    /// Adds `pair` and returns its place. The place still has the ends of an earlier pair of the session, if
-    /// any.
+    /// Adds `pair` and returns its place. A reused place still has the ends of an earlier pair of the
+    /// session.
     pub(super) fn add(&mut self, pair: ConnectionPair) -> usize {
         let Some(place) = self.sessions[pair.session].free.pop() else {
             self.pairs.push(pair);
@@ -164,14 +166,15 @@ impl Transport {
         self.pairs[place] = pair;
         place
     }
-    /// The counters of the senders of both ends of each session, since the start of the run.
+    /// Returns the counters of the senders of both ends of each session, since the start of the run.
     fn sent(&self) -> Vec<SenderStatistics> {
         let over = |session: &Session| session.over.as_deref().copied().unwrap_or_default();
         let mut sums: Vec<SenderStatistics> = self.sessions.iter().map(over).collect();
         self.ends.iter().for_each(|end| sums[end.session()].merge(&end.connection.statistics()));
         sums
     }
-    /// Samples every open connection for `probe`. Returns its slot and the time of its next sample.
+    /// Samples every open connection of `probe`. Returns the slot of the probe and the time of the next
+    /// sample.
     pub(crate) fn sample(&mut self, now: Time, probe: usize) -> (Slot, Time) {
         let ConnectionProbe { sessions, end, every, slot, samples } = &mut self.probes[probe];
         let first = samples.len();
@@ -194,7 +197,7 @@ impl Transport {
         samples[first..].sort_by_key(|sample| (sample.session, sample.connection));
         (*slot, now + *every)
     }
-    /// Ends the warm-up. The counts of the senders up to now will be subtracted from their final counts.
+    /// Ends the warm-up. Stores the counts of the senders, to subtract them from the final counts.
     pub(crate) fn end_warmup(&mut self) {
         self.not_beyond = self.duration;
         for (session, before) in (0..).zip(self.sent()) {
