@@ -92,10 +92,10 @@ pub(crate) struct Session {
 /// The time at which an end of a session may answer a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Answers {
-    /// When the agenda reaches the arrival of the segment.
+    /// Only when the agenda reaches the arrival of the segment.
     #[default]
     OnTime,
-    /// As soon as the time of the arrival is known. No other flow may use the link over which the answers
+    /// At once when the time of the arrival is known. No other flow may use the link over which the answers
     /// leave, and no probe may observe the queues of that link.
     Ahead,
 }

@@ -7,7 +7,8 @@ use super::segment::{Segment, Timestamps};
 use super::sender::{OffsetOrNone, Phase, SackInformation, Sender, Timing};
 use perhop_scenario::tcp::{Counting, Flags, Growth, Recovery, TimerRestart};
 
-/// RFC 3465 §2.2: L, the maximum growth of the window in slow start for one acknowledgment, segments.
+/// RFC 3465 §2.2, L: the maximum number of segments by which one acknowledgment grows the window in slow
+/// start.
 const SLOW_START_LIMIT: f64 = 2.0;
 
 #[allow(clippy::inline_always)] // the fast path of every acknowledgment
@@ -34,8 +35,8 @@ impl Sender {
             && !segment.has(Flags::ECE)
     }
 
-    /// Processes `segment`, which acknowledges new data. The acknowledged data need no retransmission, and
-    /// the congestion window may grow.
+    /// Processes `segment`, which acknowledges new data. Restarts the timer and grows the congestion window,
+    /// if permitted.
     #[inline(always)]
     fn on_new_ack(&mut self, now: Time, segment: &Segment) {
         if !(self.is_fast_path() && segment.sack.is_empty()) {
@@ -56,7 +57,7 @@ impl Sender {
         }
     }
 
-    /// Does the same as [`Sender::on_new_ack`], without its fast path.
+    /// Does the same as [`Sender::on_new_ack`] without the fast path.
     #[inline(never)]
     pub(super) fn on_new_ack_slow_path(&mut self, now: Time, segment: &Segment) {
         if self.with_linux(|linux, stream| linux.on_acknowledgment(stream, now, segment)).is_some() {
@@ -114,7 +115,7 @@ impl Sender {
         segment.has(Flags::ECE) && self.ecn
     }
 
-    /// Adds the SACK blocks of `segment` to the scoreboard, if SACK recovery is in use.
+    /// Adds the SACK blocks of `segment` to the scoreboard, if the sender uses SACK recovery.
     #[inline]
     fn update_scoreboard(&mut self, segment: &Segment) -> SackInformation {
         if segment.sack.is_empty() || self.parameters.recovery != Recovery::Sack {
@@ -169,9 +170,9 @@ impl Sender {
         self.edge = self.edge.max(segment.acknowledgment + u64::from(segment.window));
     }
 
-    /// Continues or ends recovery for `acknowledged` new bytes outside the fast path. If recovery sets the
-    /// window itself, it may restart the timer with `timeout`. Returns the maximum number of segments by
-    /// which slow start may grow the window; `None` if recovery sets the window.
+    /// Continues or ends recovery after an acknowledgment of `acknowledged` new bytes. Returns the maximum
+    /// number of segments by which slow start may grow the window. Returns `None` if recovery has set the
+    /// window and the timer, which restarts with `timeout`.
     fn recover_or_open(&mut self, now: Time, acknowledged: u64, timeout: Time) -> Option<f64> {
         self.scoreboard.advance(self.unacknowledged);
         self.duplicates = 0;
@@ -194,9 +195,9 @@ impl Sender {
         Some(growth_limit)
     }
 
-    /// Header prediction (Jacobson 1990): whether no loss is known or suspected and no closed window is
-    /// probed. In this case, an acknowledgment of new data requires no repair, and the windows alone
-    /// determine the next segment.
+    /// Whether no loss is known or suspected and no closed window is probed (header prediction, Jacobson
+    /// 1990). An acknowledgment of new data then needs no retransmission, and the windows alone determine the
+    /// next segment.
     #[inline(always)]
     pub(super) fn is_fast_path(&self) -> bool {
         let is_fast_path = self.phase == Phase::Open
@@ -208,7 +209,8 @@ impl Sender {
         is_fast_path
     }
 
-    /// Conditions that follow from the conditions of the fast path, so they are only asserted.
+    /// Whether the state of recovery has its initial values. This follows from the conditions of the fast
+    /// path, so it is only asserted.
     fn has_no_recovery_state(&self) -> bool {
         self.limited_transmit_bytes == 0 && self.inflation == 0.0 && !self.retransmit && self.probes == 0
     }

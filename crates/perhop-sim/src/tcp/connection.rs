@@ -1,4 +1,5 @@
-//! [`Connection`]: one endpoint of a connection, made of a sender and a receiver, and its teardown.
+//! [`Connection`]: one endpoint of a connection, with a sender and a receiver, and the teardown of the
+//! connection.
 
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use super::segment::Segment;
 use super::sender::Sender;
 use perhop_scenario::tcp::{Flags, Handshake, Parameters};
 
-/// Role of an endpoint when the connection is opened.
+/// The role of an endpoint when the connection is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Sends the SYN (active open).
@@ -26,7 +27,7 @@ pub enum Role {
 pub enum Reading {
     /// At once on arrival.
     AtOnce,
-    /// In calls of [`Connection::read`]. Unread data fill the receive buffer.
+    /// In calls of [`Connection::read`]. Unread data occupy the receive buffer.
     OnDemand,
 }
 
@@ -35,7 +36,7 @@ pub enum Reading {
 pub enum ConnectionEvent {
     /// The connection is open.
     Connected,
-    /// This number of further bytes arrived in order.
+    /// More bytes arrived in order. The value is their number.
     Received(u64),
     /// All data of the peer and its FIN have arrived.
     PeerClosed,
@@ -60,7 +61,7 @@ pub enum State {
     Closed,
 }
 
-/// Progress of a connection: a coarser [`State`] that is cheap to compare.
+/// The progress of a connection: a coarser [`State`] that is cheap to compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Stage {
     Listen,
@@ -72,20 +73,20 @@ pub(super) enum Stage {
     Ending,
 }
 
-/// Time during which a closed connection still answers a retransmitted FIN: twice the maximum segment
-/// lifetime, which is 30 s in Linux and BSD.
+/// The time during which a closed connection still answers a retransmitted FIN: twice the maximum segment
+/// lifetime of 30 s (Linux and BSD).
 const TIME_WAIT: Time = Time::from_seconds(60);
 
 /// One endpoint of a TCP connection.
 ///
-/// In the usual order of events, an arriving segment accesses only the first three cache lines of this struct
-/// and the cache lines of the sender.
+/// While no loss is known, an arriving segment accesses only the first three cache lines of this struct and
+/// the cache lines of the sender.
 #[derive(Clone, Debug)]
 #[repr(C)] // most frequently used first
 pub struct Connection {
     pub(super) stage: Stage,
     pub(super) reading: Reading,
-    /// Whether a SYN or SYN-ACK is to be sent now.
+    /// Whether a SYN or SYN-ACK must be sent now.
     pub(super) syn_due: bool,
     /// Whether all data up to the peer's FIN has arrived.
     peer_closed: bool,
@@ -114,9 +115,9 @@ const PEER_CLOSED: u8 = 2;
 const CLOSED: u8 = 4;
 
 impl Connection {
-    /// Creates an endpoint of a connection with `parameters`. The connection is not open yet. `clock_phase`
-    /// shifts the ticks of the endpoint's clock by less than one tick, so that the clocks of many senders do
-    /// not tick at the same time.
+    /// Creates an endpoint of a connection with `parameters`. The connection is not open yet. `clock_phase`,
+    /// less than one tick, shifts the ticks of the endpoint's clock, so that the clocks of many hosts do not
+    /// tick at the same time.
     pub fn new(parameters: &Arc<Parameters>, role: Role, clock_phase: Time) -> Connection {
         let one_way = parameters.handshake == Handshake::None;
         let stage = match role {
@@ -208,7 +209,8 @@ impl Connection {
         }
     }
 
-    /// Passes the round-trip time of the sender to the receiver, which derives its delays from it.
+    /// Passes the round-trip time and the timeout of the sender to the receiver, which derives its delays
+    /// from them.
     pub(super) fn learn_round_trip(&mut self) {
         self.receiver.learn_round_trip(self.sender.rtt.rto(), self.sender.round_trip_time());
     }
@@ -238,11 +240,11 @@ impl Connection {
         self.sender.on_timer(now);
     }
 
-    /// The time at which [`Connection::on_timer`] is to be called next; `None` if no timer runs.
+    /// Returns the time at which the caller must call [`Connection::on_timer`] next; `None` if no timer runs.
     pub fn poll_timeout(&self) -> Option<Time> {
         Some(self.next_timer()).filter(|timer| *timer < Time::MAX)
     }
-    /// The time at which the next timer expires; [`Time::MAX`] if none runs.
+    /// Returns the time at which the next timer expires; [`Time::MAX`] if no timer runs.
     pub(crate) fn next_timer(&self) -> Time {
         let of_sender = self.sender.deadline.min(self.sender.probe_at);
         of_sender.min(self.receiver.deadline().min(self.syn_deadline))
@@ -265,7 +267,7 @@ impl Connection {
         self.sender.written = self.sender.written.min(self.sender.highest);
         self.close();
     }
-    /// Sets the times at which the application reads. By default, it reads data on arrival.
+    /// Sets the times at which the application reads. By default, the application reads data on arrival.
     pub fn set_reading(&mut self, reading: Reading) {
         self.reading = reading;
         if reading == Reading::AtOnce {
@@ -276,7 +278,7 @@ impl Connection {
     pub fn read(&mut self, bytes: u64) {
         self.receiver.read(bytes);
     }
-    /// The next event for the application; `None` if there is none.
+    /// Removes and returns the next event for the application; `None` if there is none.
     pub fn poll_event(&mut self) -> Option<ConnectionEvent> {
         let (received, changes) = (self.received, self.changes);
         if changes & CONNECTED != 0 {
@@ -298,7 +300,7 @@ impl Connection {
     pub(crate) fn is_unchanged(&self) -> bool {
         self.changes == 0
     }
-    /// Takes the bytes of the next [`ConnectionEvent::Received`]; 0 if none is pending.
+    /// Removes the next [`ConnectionEvent::Received`] and returns its number of bytes; 0 if none is pending.
     pub(crate) fn take_received(&mut self) -> u64 {
         std::mem::take(&mut self.received)
     }
@@ -344,7 +346,7 @@ impl Connection {
     pub fn round_trip_time(&self) -> Option<Time> {
         self.sender.round_trip_time()
     }
-    /// The state of loss recovery; `None` if the sender has no record of every segment.
+    /// Returns the state of loss recovery; `None` if the sender does not keep a record of every segment.
     pub fn loss_recovery(&self) -> Option<LossRecovery> {
         self.sender.linux.as_ref().map(|linux| linux.loss_recovery())
     }
@@ -352,20 +354,20 @@ impl Connection {
     pub fn bbr(&self) -> Option<BbrModel> {
         self.sender.bbr_model()
     }
-    /// Payload bytes that were sent and acknowledged.
+    /// Returns the number of payload bytes that were sent and acknowledged.
     pub fn acknowledged(&self) -> u64 {
         // The FIN takes an offset, but is not payload.
         self.sender.unacknowledged.min(self.sender.written)
     }
-    /// FlightSize: bytes that were sent and not acknowledged, including the FIN.
+    /// Returns the number of bytes that were sent and not acknowledged, including the FIN (FlightSize).
     pub fn flight(&self) -> u64 {
         self.sender.flight()
     }
-    /// Counters of the sender.
+    /// Returns the counters of the sender.
     pub fn statistics(&self) -> SenderStatistics {
         self.sender.statistics.into()
     }
-    /// Retransmission timeouts so far.
+    /// Returns the number of retransmission timeouts so far.
     pub(crate) fn timeouts(&self) -> u32 {
         self.sender.statistics.timeouts
     }

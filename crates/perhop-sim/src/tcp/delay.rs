@@ -1,4 +1,4 @@
-//! [`AdaptiveDelay`]: the times of acknowledgments of Linux's receiver (`net/ipv4/tcp_input.c`,
+//! [`AdaptiveDelay`]: the times at which Linux's receiver sends acknowledgments (`net/ipv4/tcp_input.c`,
 //! `tcp_event_data_recv`, `__tcp_ack_snd_check`; `net/ipv4/tcp_output.c`, `tcp_send_delayed_ack`);
 //! [`EstimatedDelay`]: the rules of Linux 2.0 and 2.2.
 
@@ -7,18 +7,19 @@ use perhop_scenario::tcp::LONGEST_DELAY;
 
 use super::rtt::Clock;
 
-/// Segments that are acknowledged at once, starting with the first marked segment (`__tcp_ecn_check_ce`).
+/// The number of segments that are acknowledged at once, from the first marked segment on
+/// (`__tcp_ecn_check_ce`).
 const QUICK_AFTER_MARK: u32 = 2;
 /// The number of duplicate acknowledgments of the same offset that are sent at once.
 const AT_ONCE: u32 = 3;
-/// Maximum number of acknowledgments that are compressed into one (`tcp_comp_sack_nr`).
+/// The maximum number of acknowledgments that are compressed into one (`tcp_comp_sack_nr`).
 const MOST_COMPRESSED: u32 = 44;
-/// Longest delay of a compressed acknowledgment, and the slack of its timer (`tcp_comp_sack_delay_ns`,
+/// The longest delay of a compressed acknowledgment, and the slack of its timer (`tcp_comp_sack_delay_ns`,
 /// `tcp_comp_sack_slack_ns`).
 const COMPRESSED_FOR: Time = Time::from_milliseconds(1);
 const COMPRESSION_SLACK: Time = Time::from_microseconds(100);
 
-/// Linux 2.0 and 2.2, HZ/50: longest delay after a short segment, which probably ends a message.
+/// Linux 2.0 and 2.2, HZ/50: the longest delay after a short segment, which probably ends a message.
 const DELAY_AFTER_SHORT: Time = Time::from_milliseconds(20);
 
 /// The delay of acknowledgments as Linux 2.0 and 2.2 estimate it, in ticks.
@@ -33,8 +34,8 @@ impl EstimatedDelay {
     pub(super) fn new(clock: Clock, first: Time) -> EstimatedDelay {
         EstimatedDelay { clock, last_arrival: None, estimate: clock.ticks_in(first).max(1) }
     }
-    /// Time at which the timer expires for a segment of `length` bytes, at most `payload`, that arrived at
-    /// `now`.
+    /// Returns the time at which the timer expires after the arrival of a segment of `length` bytes at `now`.
+    /// A full segment has `payload` bytes.
     #[inline(never)]
     pub(super) fn expiry(&mut self, now: Time, length: u32, payload: u64) -> Time {
         let arrival = self.clock.ticks_at(now);
@@ -68,7 +69,7 @@ pub(super) struct AdaptiveDelay {
     estimate: u64,
     /// The number of acknowledgments that a new or resumed connection sends at once.
     burst: u32,
-    /// The number of these acknowledgments that remain.
+    /// The number of acknowledgments that the connection still sends at once.
     quick: u32,
     /// `ICSK_ACK_SCHED`: whether data that must be acknowledged have arrived.
     is_scheduled: bool,
@@ -82,11 +83,11 @@ pub(super) struct AdaptiveDelay {
     /// `pingpong`: whether data are sent as answers, so that they can carry acknowledgments.
     is_interactive: bool,
     compresses: bool,
-    /// RCV.NXT of the counted duplicate acknowledgments.
+    /// The value of RCV.NXT for which duplicate acknowledgments are counted.
     place: u64,
-    /// The number of these duplicate acknowledgments that were sent.
+    /// The number of duplicate acknowledgments that were sent while RCV.NXT is `place`.
     duplicates: u32,
-    /// The number of these duplicate acknowledgments that wait to be sent as one.
+    /// The number of duplicate acknowledgments that wait to be sent as one.
     compressed: u32,
     /// The upper limit of the offered window, bytes.
     largest_window: u64,
@@ -125,8 +126,9 @@ impl AdaptiveDelay {
     pub(super) fn grow_to(&mut self, largest_window: u64) {
         self.largest_window = largest_window;
     }
-    /// `tcp_grow_window`: after a segment of `length` bytes the offered `window` grows by two segments of
-    /// `payload` bytes, and an acknowledgment is sent at once.
+    /// Returns the offered window after a segment of `length` bytes (`tcp_grow_window`): `window` plus two
+    /// segments of `payload` bytes, up to the limit. If the window grows, the next acknowledgment is sent at
+    /// once.
     pub(super) fn grow(&mut self, window: u64, length: u32, payload: u64) -> u64 {
         if window >= self.largest_window || length < LEAST_FOR_GROWTH {
             return window;
@@ -157,8 +159,8 @@ impl AdaptiveDelay {
             self.quick = self.quick.max(self.burst);
         }
     }
-    /// Records that old data arrived again, because an acknowledgment was lost. `is_acknowledged` means that
-    /// the data end below the last sent acknowledgment. The receiver then rejects them as out of the window
+    /// Records that old data arrived again, because an acknowledgment was lost. If the data end below the
+    /// last sent acknowledgment (`is_acknowledged`), the receiver rejects them as out of the window
     /// (`tcp_send_dupack`), and no delayed acknowledgment is due.
     pub(super) fn on_old_data(&mut self, is_acknowledged: bool) {
         self.quick = self.quick.max(self.burst);
@@ -172,18 +174,19 @@ impl AdaptiveDelay {
         self.is_interactive = false;
         self.estimate = self.least;
     }
-    /// Records that data arrived after a gap.
+    /// Records that data arrived out of order.
     pub(super) fn on_overtaking_data(&mut self) {
         self.is_scheduled = true;
     }
-    /// Records that data are sent. These data count as an answer if other data arrived within the delay.
+    /// Records that data are sent at `now`. They count as an answer if data from the peer arrived less than
+    /// the estimated delay ago.
     pub(super) fn on_data_sent(&mut self, now: Time) {
         let now = self.clock.ticks_at(now);
         self.is_interactive |= self.last_arrival.is_some_and(|last| now - last < self.estimate);
     }
 
-    /// Returns the time of the acknowledgment of data that arrived in order. `unacknowledged` bytes await
-    /// acknowledgment.
+    /// Returns the time of the acknowledgment of data that arrived in order. `unacknowledged` is the number
+    /// of bytes that await acknowledgment. `pending` is the time at which an acknowledgment is already due.
     pub(super) fn in_order(&mut self, now: Time, unacknowledged: u64, pending: Time) -> When {
         if unacknowledged > self.largest || self.is_quick() {
             return When::Now;
@@ -226,15 +229,15 @@ impl AdaptiveDelay {
             self.round_trip.map_or(COMPRESSED_FOR, |time| Time::from_picoseconds(time.as_picoseconds() / 20));
         When::At(now + part.min(COMPRESSED_FOR) + COMPRESSION_SLACK)
     }
-    /// Records that a part of a gap is filled up to `next`, which is acknowledged at once.
+    /// Records that data filled a gap up to `next`. This is acknowledged at once.
     pub(super) fn gap_moved(&mut self, next: u64) {
         (self.place, self.duplicates) = (next, 1);
     }
     fn is_quick(&self) -> bool {
         self.quick > 0 && !self.is_interactive
     }
-    /// Records that an acknowledgment is sent for any reason. If it acknowledges data, it counts as a quick
-    /// acknowledgment (`tcp_dec_quickack_mode`, with the count of 6.6 and the stable trees).
+    /// Records that a segment with an acknowledgment is sent. If the segment acknowledges new data, it counts
+    /// as a quick acknowledgment (`tcp_dec_quickack_mode`, with the count of Linux 6.6 and the stable trees).
     pub(super) fn on_acknowledged(&mut self) {
         if std::mem::take(&mut self.is_scheduled) && self.quick > 0 {
             self.quick -= 1;

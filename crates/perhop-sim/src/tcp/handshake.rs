@@ -8,14 +8,14 @@ use super::segment::Segment;
 use perhop_scenario::tcp::{EcnFeedback, Flags, HandshakeTiming};
 
 impl Connection {
-    /// Advances the handshake by the arriving `segment` (RFC 9293 §3.5). Returns whether the rest of the
-    /// segment must be processed.
+    /// Processes the arriving `segment` in the handshake (RFC 9293 §3.5). Returns whether the caller must
+    /// process the data and the acknowledgment of the segment.
     #[cold]
     pub(super) fn advance_handshake(&mut self, now: Time, segment: &Segment) -> bool {
         match (self.stage, segment.has(Flags::SYN)) {
             (Stage::Open | Stage::Ending, false) => true,
             (Stage::Open | Stage::Ending, true) => {
-                // The peer sends its SYN-ACK again, because the acknowledgment of it was lost.
+                // The peer sends its SYN-ACK again, because the acknowledgment of the SYN-ACK was lost.
                 self.receiver.acknowledge_now();
                 false
             }
@@ -63,12 +63,12 @@ impl Connection {
         }
     }
 
-    /// The flags of a SYN that requests ECN (RFC 3168 §6.1.1, RFC 9768 §3.1.1).
+    /// Returns the flags of a SYN that requests ECN (RFC 3168 §6.1.1, RFC 9768 §3.1.1).
     fn ecn_request_flags(&self) -> Flags {
         let classic = Flags::ECE | Flags::CWR;
         if self.is_accurate() { classic | Flags::AE } else { classic }
     }
-    /// The flags that a SYN-ACK must have, and must not have, to accept ECN.
+    /// Returns the flags that a SYN-ACK has, and the flags that it lacks, if it accepts ECN.
     fn answers_with(&self) -> (Flags, Flags) {
         if self.is_accurate() { (Flags::CWR, Flags::ECE) } else { (Flags::ECE, Flags::CWR) }
     }

@@ -3,12 +3,12 @@
 
 use perhop_scenario::tcp::{EcnFeedback, Flags};
 
-/// RFC 9768 §3.2.1: the initial value of the counter.
+/// RFC 9768 §3.2.1: the initial value of the counter of marked packets.
 pub(super) const FIRST_COUNT: u8 = 5;
-/// RFC 9768 §3.2.2.1, table 3: the SYN-ACK arrived without ECN. In the simulator, SYN-ACKs are sent without
-/// ECN.
+/// RFC 9768 §3.2.2.1, table 3: the flags for a SYN-ACK that arrived without ECN. In the simulator, all
+/// SYN-ACKs are sent without ECN.
 const SYN_ACK_NOT_CAPABLE: Flags = Flags::CWR;
-/// RFC 9768 §3.2.2.5.1: the number of marks that trigger an immediate report, if data await acknowledgment.
+/// RFC 9768 §3.2.2.5.1: the number of marks that are reported at once, if data await acknowledgment.
 const MOST_UNREPORTED: u8 = 2;
 
 /// The properties of an arriving segment that determine the feedback.
@@ -25,7 +25,7 @@ pub(super) struct Arrival {
 /// The feedback of marks in acknowledgments.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Echo {
-    /// The flags of ECN that acknowledgments carry.
+    /// The ECN flags of the next acknowledgment.
     pub(super) flags: Flags,
     /// Whether header prediction expects marked packets. With DCTCP's feedback, it expects them after a
     /// marked packet.
@@ -43,14 +43,14 @@ impl Echo {
     pub(super) fn is_classic(self) -> bool {
         self.feedback == EcnFeedback::Classic
     }
-    /// Starts the counter of accurate ECN, which was negotiated.
+    /// Reports the counter of marks from now on, if the feedback is accurate ECN.
     pub(super) fn begin_counting(&mut self, marks: &Marks) {
         if self.feedback == EcnFeedback::Accurate {
             self.flags = marks.flags();
         }
     }
-    /// RFC 9768 §3.2.2.1: makes the ACK of the handshake report the ECN field of the arrived SYN-ACK instead
-    /// of the counter.
+    /// Sets the flags for the ACK of the handshake, which reports the ECN field of the SYN-ACK instead of the
+    /// counter (RFC 9768 §3.2.2.1).
     pub(super) fn begin_handshake_ack(&mut self) {
         if self.feedback == EcnFeedback::Accurate {
             self.flags = SYN_ACK_NOT_CAPABLE;
@@ -86,8 +86,9 @@ impl Echo {
             }
         }
     }
-    /// RFC 8257 §3.2: ECE follows the marks. Before a change, earlier data are acknowledged separately (Linux
-    /// `net/ipv4/tcp_dctcp.h`, `dctcp_ece_ack_update`). Returns whether there is a change.
+    /// Sets ECE for a marked packet and clears it for an unmarked packet (RFC 8257 §3.2). When ECE changes,
+    /// earlier data are acknowledged separately with the old flags (Linux `net/ipv4/tcp_dctcp.h`,
+    /// `dctcp_ece_ack_update`). Returns whether ECE changes.
     fn follow(&mut self, marks: &mut Marks, arrival: &Arrival) -> bool {
         if arrival.is_marked == self.expects_mark {
             return false;
@@ -128,11 +129,11 @@ impl Default for Marks {
 }
 
 impl Marks {
-    /// The counter as flags.
+    /// Returns the counter as flags.
     pub(super) fn flags(&self) -> Flags {
         Flags::of_counter(self.counter)
     }
-    /// Counts a packet. `is_reported` means that earlier packets are reported, because no data await
+    /// Counts a packet. `is_reported` means that all earlier packets are reported, because no data await
     /// acknowledgment. Returns whether the packet must be acknowledged at once.
     pub(super) fn count(&mut self, is_marked: bool, is_reported: bool) -> bool {
         let was_marked = std::mem::replace(&mut self.was_marked, is_marked);

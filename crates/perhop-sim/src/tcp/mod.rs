@@ -1,15 +1,15 @@
-//! TCP: a connection as a state machine without input or output.
+//! TCP: the state machine of a connection, without input or output.
 //!
-//! Time is an argument, and the module sends nothing. The caller passes segments and timer calls to a
-//! [`Connection`], and polls it for segments, events and the time of its next timer.
+//! The module reads no clock and sends nothing. The caller passes the time, segments and timer expirations to
+//! a [`Connection`], and polls it for segments, events and the time of the next timer.
 //!
 //! Reading order: [`Segment`], [`perhop_scenario::tcp`] (the configuration), [`Connection`] (teardown,
-//! events), `handshake` and `outgoing` (output), then the two halves `receiver` and `sender`, and the parts
+//! events), `handshake` and `outgoing` (output), then the two halves `receiver` and `sender`, and the modules
 //! of the sender: `acknowledged`, `transmit`, `rtt`, `congestion`, `recovery`. If the sender keeps a record
-//! of every segment, `linux` replaces all of these parts except `transmit`.
+//! of every segment, `linux` replaces all of these modules except `transmit`.
 //!
 //! Header prediction (Jacobson 1990): while no loss is known, most segments carry the next data in order or
-//! acknowledge data in flight. Such segments take a fast path ([`Connection::on_segment`],
+//! acknowledge data in flight. A fast path processes such segments ([`Connection::on_segment`],
 //! `Receiver::is_predicted`, `Sender::is_fast_path`, `Sender::poll_fast_path`). A property test in `outgoing`
 //! compares the fast path with the slow path.
 //!

@@ -1,4 +1,4 @@
-//! Output of a connection: selection of the next segment, and its header.
+//! Output of a connection: selects the next segment and writes its header.
 
 use perhop_qos::packet::Ecn;
 use perhop_qos::units::Time;
@@ -9,7 +9,7 @@ use super::segment::{Numbering, PacketNumbers, SackBlocks, Segment, Timestamps};
 use super::transmit::Piece;
 use perhop_scenario::tcp::{CongestionControl, EcnFeedback, Flags, Recovery};
 
-/// Result of [`Connection::transmit`].
+/// The result of [`Connection::transmit`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Transmitted {
     /// No segment is due.
@@ -22,15 +22,15 @@ pub(crate) enum Transmitted {
 
 #[allow(clippy::inline_always)] // the fast path of every segment
 impl Connection {
-    /// Returns the next segment to send. The caller must repeat the call until the result is `None`, after
-    /// each call of another method.
+    /// Returns the next segment to send. After each call of another method, the caller must repeat this call
+    /// until the result is `None`.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
         let mut segment = Segment::default();
         (self.transmit(now, &mut segment).0 != Transmitted::Nothing).then_some(segment)
     }
 
-    /// Writes the next segment to send into `segment`, if there is one. Returns the result and the length of
-    /// the IP packet, bytes.
+    /// Writes the next segment to `segment`, if one is due. Returns the result and the length of the IP
+    /// packet, bytes.
     ///
     /// The fast path covers full segments of data in the middle of the stream, and acknowledgments of data
     /// that arrived in order.
@@ -59,7 +59,7 @@ impl Connection {
         self.transmit_slow_path(now, segment)
     }
 
-    /// Does the same as [`Connection::transmit`] without the fast path, for any segment.
+    /// Does the same as [`Connection::transmit`] without the fast path.
     #[inline(never)]
     fn transmit_slow_path(&mut self, now: Time, segment: &mut Segment) -> (Transmitted, u32) {
         let transmitted = self.write_slow_path(now, segment);
@@ -102,7 +102,7 @@ impl Connection {
         }
     }
 
-    /// Whether acknowledgments carry SACK blocks now.
+    /// Whether the next acknowledgment carries SACK blocks.
     #[inline(always)]
     fn has_blocks(&self) -> bool {
         self.receiver.has_gap() && self.sender.parameters.recovery.is_selective()
@@ -160,8 +160,8 @@ impl Connection {
     }
     fn write_ecn(&mut self, piece: Piece, segment: &mut Segment) {
         let parameters = &self.sender.parameters;
-        // RFC 3168 §6.1.4 to §6.1.6: only data that were never sent are ECN-capable. In Linux the congestion
-        // control decides (`tcp_ca_needs_ecn`).
+        // RFC 3168 §6.1.4 to §6.1.6: only data that were never sent are ECN-capable. In Linux, the congestion
+        // control decides whether retransmissions are ECN-capable (`tcp_ca_needs_ecn`).
         if !piece.is_new && !parameters.repeats_capable() {
             return;
         }
@@ -263,16 +263,16 @@ mod tests {
         }
     }
 
-    /// One step of a script for a connection.
+    /// A step of the test with a connection.
     #[derive(Clone, Copy, Debug)]
     enum Step {
         /// The next segment in flight arrives, is lost, or arrives with a congestion mark.
         Arrives,
         Lost,
         Marked,
-        /// This number of milliseconds passes, and timers expire.
+        /// Milliseconds pass, and timers expire.
         Passes(u64),
-        /// The application sends this number of bytes, closes, or reads this number of bytes.
+        /// The application sends bytes, closes, or reads bytes.
         Sends(u64),
         Closes,
         Reads(u64),

@@ -1,11 +1,11 @@
-//! [`ArrivedPackets`]: the numbers of the QUIC packets that have arrived (RFC 9000 §13.2). Decides which of
-//! them must be acknowledged at once.
+//! [`ArrivedPackets`]: the numbers of the QUIC packets that have arrived. It decides which packets must be
+//! acknowledged at once (RFC 9000 §13.2).
 
 use perhop_qos::units::Time;
 
 use super::segment::SackBlocks;
 
-/// The maximum number of stored ranges. RFC 9000 §13.2.3 leaves it to the receiver.
+/// The maximum number of stored ranges. RFC 9000 §13.2.3 does not specify it.
 const MOST_RANGES: usize = 32;
 
 /// Packet numbers from `start` up to but not including `end`.
@@ -15,12 +15,12 @@ struct Numbers {
     end: u32,
 }
 
-/// The packets that have arrived, as ranges of their numbers, beginning with the largest.
+/// The packets that have arrived, as ranges of numbers, beginning with the largest numbers.
 #[derive(Clone, Debug)]
 pub(super) struct ArrivedPackets {
     ranges: [Numbers; MOST_RANGES],
     count: usize,
-    /// Arrival time of the packet with the largest number.
+    /// The arrival time of the packet with the largest number.
     largest_at: Time,
 }
 
@@ -32,8 +32,8 @@ impl Default for ArrivedPackets {
 
 impl ArrivedPackets {
     /// Adds the packet with `number`. Returns whether it arrived out of order and must be acknowledged at
-    /// once (RFC 9000 §13.2.1). This is so if a larger number arrived earlier, or if an earlier number is
-    /// missing.
+    /// once (RFC 9000 §13.2.1). A packet is out of order if a larger number arrived earlier, or if a smaller
+    /// number is missing.
     pub(super) fn add(&mut self, number: u32, now: Time) -> bool {
         let expected = if self.count == 0 { 0 } else { self.ranges[0].end };
         if number >= expected {
@@ -86,7 +86,7 @@ impl ArrivedPackets {
         self.count = kept + 1;
     }
 
-    /// The delay of an acknowledgment that is sent at `now`, microseconds.
+    /// Returns the delay of an acknowledgment that is sent at `now`, microseconds.
     pub(super) fn delay(&self, now: Time) -> u32 {
         u32::try_from(now.saturating_sub(self.largest_at).as_picoseconds() / 1_000_000).unwrap_or(u32::MAX)
     }

@@ -1,9 +1,8 @@
-//! [`OutOfOrder`]: data that arrived after a gap.
+//! [`OutOfOrder`]: data that arrived before earlier data of the stream.
 
 use super::segment::Range;
 
-/// Data that arrived out of order: disjoint ranges of offsets, beginning with the most recent. The storage is
-/// reused.
+/// Data that arrived out of order: disjoint ranges of offsets, beginning with the most recent.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OutOfOrder {
     ranges: Vec<Range>,
@@ -21,7 +20,7 @@ impl OutOfOrder {
     pub(super) fn contains(&self, start: u64, end: u64) -> bool {
         self.ranges.iter().any(|range| range.start <= start && end <= range.end)
     }
-    /// The range with the smallest offsets that begins below `end`.
+    /// Returns the range with the smallest offsets, if it begins below `end`.
     pub(super) fn first_below(&self, end: u64) -> Option<Range> {
         self.ranges.iter().filter(|range| range.start < end).min_by_key(|range| range.start).copied()
     }
@@ -38,7 +37,8 @@ impl OutOfOrder {
         // RFC 2018 §4: the first block contains the most recent segment.
         self.ranges.insert(0, Range { start, end });
     }
-    /// Removes the data that follow `next` without a gap. Returns the offset after them.
+    /// Removes the data that continue the stream at `next` without a gap. Returns the offset after these
+    /// data.
     #[inline(never)]
     pub(super) fn take_reached(&mut self, mut next: u64) -> u64 {
         // Each iteration removes a range.
@@ -56,8 +56,8 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Compares with a set of offsets: the stored data, the order of the ranges, and the data that follow
-        /// without a gap.
+        /// Compares the stored data, the order of the ranges, and the data that follow without a gap with a
+        /// set of offsets.
         #[test]
         fn ranges_match_a_set(arrivals in prop::collection::vec((1u64..40, 1u64..6), 1..30)) {
             let (mut data, mut all) = (OutOfOrder::default(), [false; 50]);

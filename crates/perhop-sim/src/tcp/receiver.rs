@@ -20,15 +20,16 @@ mod window;
 pub(super) enum PendingAck {
     /// No acknowledgment is due.
     None,
-    /// At the expiry of the delayed-acknowledgment timer, unless an earlier segment carries it.
+    /// At the expiry of the delayed-acknowledgment timer, unless an earlier segment carries the
+    /// acknowledgment.
     Delayed,
-    /// At once, on a data segment if one can be sent.
+    /// At once. A data segment carries the acknowledgment if one can be sent.
     Immediate,
     /// At once, in a segment without data, which the peer counts as a duplicate acknowledgment.
     Pure,
 }
 
-/// The offset of the FIN before it has arrived.
+/// The value of [`Receiver::fin`] before the FIN has arrived.
 const NO_FIN: u64 = u64::MAX;
 
 /// The receiving half of a connection.
@@ -36,7 +37,7 @@ const NO_FIN: u64 = u64::MAX;
 #[repr(C)] // most frequently used first
 pub(super) struct Receiver {
     pending_ack: PendingAck,
-    /// The feedback of marks.
+    /// The feedback of ECN marks in acknowledgments.
     echo: Echo,
     /// The number of segments that arrived in order since the last acknowledgment.
     unacknowledged: u32,
@@ -44,46 +45,46 @@ pub(super) struct Receiver {
     next: u64,
     /// The right edge of the offered window, which never moves back.
     edge: u64,
-    /// Offset of the FIN, once it has arrived; until then, [`NO_FIN`].
+    /// The offset of the FIN; [`NO_FIN`] before it has arrived.
     fin: u64,
-    /// Time at which the delayed-acknowledgment timer expires; [`Time::MAX`] while it is off.
+    /// Returns the time at which the delayed-acknowledgment timer expires; [`Time::MAX`] while it is off.
     deadline: Time,
     /// RFC 7323 §4.3, `Last.ACK.sent`: the acknowledgment number of the last segment sent.
     last_ack_sent: u64,
     /// The offered size of the receive buffer, bytes.
     buffer: u64,
-    /// The minimum step of the edge, bytes.
+    /// The minimum step by which the right edge advances, bytes.
     least_advance: u64,
     acknowledgment: Acknowledgment,
-    /// The packets that have arrived, if packets have numbers.
+    /// The QUIC packets that have arrived; `None` for TCP.
     packets: Option<Box<ArrivedPackets>>,
     /// Data that arrived out of order.
     out_of_order: OutOfOrder,
     /// RFC 7323 §4.3, `TS.Recent`: the timestamp that the next segment echoes.
     ts_recent: Time,
-    /// The state of adaptive delays.
+    /// The state of Linux's adaptive delays, if the receiver uses them.
     adaptive: Option<Box<AdaptiveDelay>>,
     /// Bytes in the buffer that are in order and that the application has not read.
     unread: u64,
     payload: u64,
-    /// The number of further segments that are acknowledged at once because the connection is new.
+    /// The number of further segments that are acknowledged at once, because the connection is new.
     quick: u32,
     /// RFC 2883: whether duplicate data are reported.
     reports_duplicates: bool,
     /// Whether acknowledgments carry SACK blocks.
     reports_selectively: bool,
-    /// The state of estimated delays.
+    /// The state of the delays of Linux 2.0 and 2.2, if the receiver uses them.
     estimated: Option<Box<EstimatedDelay>>,
-    /// The tuning of the buffer, if the buffer is tuned.
+    /// The automatic size of the buffer; `None` if the size is fixed.
     tuning: Option<Box<Tuning>>,
     /// RFC 2883: the duplicate data that the next acknowledgment reports, if any.
     duplicate: Range,
-    /// The marks that arrived, if the feedback does not follow RFC 3168.
+    /// The marks that arrived. RFC 3168 feedback does not use them.
     pub(super) marks: Marks,
 }
 
 impl Receiver {
-    /// Creates a receiver of a new connection. `clock_phase` shifts the ticks of its clock, as for the
+    /// Creates the receiver of a new connection. `clock_phase` shifts the ticks of the clock, as for the
     /// sender.
     pub(super) fn new(parameters: &Parameters, clock_phase: Time) -> Receiver {
         let clock = Clock::new(parameters.clock, clock_phase);
@@ -158,8 +159,8 @@ impl Receiver {
         self.on_unpredicted_data(now, segment)
     }
 
-    /// Header prediction (Jacobson 1990): whether `segment` is the next in order of a stream without gaps,
-    /// fits into the window, and carries neither FIN nor congestion signals.
+    /// Whether `segment` is the next in order of a stream without gaps, fits into the window, and has no FIN
+    /// and no change of congestion signals (header prediction, Jacobson 1990).
     #[inline]
     fn is_predicted(&self, segment: &Segment) -> bool {
         segment.sequence == self.next
@@ -173,7 +174,7 @@ impl Receiver {
     }
 
     /// Processes a QUIC packet with data or FIN. A packet that is out of order or marked is acknowledged at
-    /// once (RFC 9000 §13.2.1), and so is every second packet (§13.2.2).
+    /// once (RFC 9000 §13.2.1). Every second packet is also acknowledged at once (§13.2.2).
     #[inline(never)]
     fn on_packet(&mut self, now: Time, segment: &Segment) -> u64 {
         let (pending_ack, deadline, unacknowledged) = (self.pending_ack, self.deadline, self.unacknowledged);
@@ -197,7 +198,7 @@ impl Receiver {
         })
     }
 
-    /// Does the same as [`Receiver::on_data`] without header prediction, for any data and FIN.
+    /// Does the same as [`Receiver::on_data`] without header prediction.
     #[inline(never)]
     pub(super) fn on_unpredicted_data(&mut self, now: Time, segment: &Segment) -> u64 {
         let start = segment.sequence;
@@ -232,8 +233,8 @@ impl Receiver {
         }
         self.note_repeated(start, end.min(self.next));
         if end <= self.next && self.fin != self.next {
-            // The segment has old data, because the sender missed an acknowledgment, or it is a zero-window
-            // probe.
+            // The segment has old data, because the sender missed an acknowledgment, or the segment is a
+            // zero-window probe.
             self.pending_ack = PendingAck::Pure;
             if let Some(delay) = &mut self.adaptive {
                 delay.on_old_data(end < self.last_ack_sent);
@@ -259,8 +260,8 @@ impl Receiver {
             self.duplicate = Range { start, end };
         }
     }
-    /// Records duplicate data: data arrived in order up to `end`, and a part of them had already arrived out
-    /// of order (`tcp_ofo_queue`).
+    /// Records duplicate data, if data that now arrived in order up to `end` had already arrived out of order
+    /// (`tcp_ofo_queue`).
     fn note_overtaken(&mut self, end: u64) {
         if let Some(range) = self.out_of_order.first_below(end)
             && !self.has_duplicate()
@@ -268,8 +269,8 @@ impl Receiver {
             self.note_repeated(range.start, range.end.min(end));
         }
     }
-    /// Acknowledges data that arrived out of order. A duplicate acknowledgment is sent at once, unless it is
-    /// compressed with others.
+    /// Acknowledges data that arrived out of order. The duplicate acknowledgment is sent at once, unless it
+    /// is compressed with others.
     fn acknowledge_out_of_order(&mut self, now: Time) {
         let unacknowledged = self.next - self.last_ack_sent;
         if let Some(delay) = &mut self.adaptive {
@@ -338,8 +339,8 @@ impl Receiver {
         }
     }
 
-    /// The time at which the acknowledgment of a segment of `length` bytes is due, by the estimate of Linux
-    /// 2.0 and 2.2.
+    /// Returns the time at which the acknowledgment of a segment of `length` bytes is due by the rules of
+    /// Linux 2.0 and 2.2.
     fn estimated_expiry(&mut self, now: Time, length: u32) -> Time {
         self.estimated.as_mut().map_or(now, |delay| delay.expiry(now, length, self.payload))
     }
@@ -386,11 +387,11 @@ impl Receiver {
             }
         }
     }
-    /// Schedules an acknowledgment at once.
+    /// Makes an acknowledgment due at once.
     pub(super) fn acknowledge_now(&mut self) {
         self.pending_ack = PendingAck::Immediate;
     }
-    /// Schedules an acknowledgment at once, in a segment without data.
+    /// Makes an acknowledgment due at once, in a segment without data.
     pub(super) fn acknowledge_purely(&mut self) {
         self.pending_ack = PendingAck::Pure;
     }
@@ -410,7 +411,7 @@ impl Receiver {
         self.fin < self.next
     }
 
-    /// RFC 7323 §4.3: the timestamp to echo; zero before the first timestamp.
+    /// Returns the timestamp to echo; zero before the first timestamp (RFC 7323 §4.3).
     pub(super) fn ts_recent(&self) -> Time {
         self.ts_recent
     }

@@ -10,14 +10,15 @@ const VARIATION_SHIFT: u32 = 2;
 /// The back-off factor above which the estimate is discarded (RFC 6298 §5.7).
 const STALE_BACK_OFF: u32 = 8;
 
-/// FreeBSD `sys/netinet/tcp_timer.h`, `TCPT_RANGESET`: the allowance for delays of hosts.
+/// FreeBSD `sys/netinet/tcp_timer.h`, `TCPT_RANGESET`: the addition for delays in hosts.
 const FREEBSD_SLOP: Time = Time::from_milliseconds(200);
 
 /// The clock of a host, which counts whole ticks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
     tick: u64,
-    /// Picoseconds by which the ticks of this clock precede the ticks of a clock that starts with the run.
+    /// The time by which the ticks of this clock precede the ticks of a clock that starts with the run,
+    /// picoseconds.
     phase: u64,
 }
 
@@ -25,27 +26,27 @@ impl Clock {
     pub(super) fn new(tick: Time, phase: Time) -> Clock {
         Clock { tick: tick.as_picoseconds(), phase: phase.as_picoseconds() }
     }
-    /// Ticks until `now`.
+    /// Returns the number of ticks until `now`.
     pub(super) fn ticks_at(self, now: Time) -> u64 {
         (now.as_picoseconds() + self.phase) / self.tick
     }
-    /// Whole ticks in a span of time.
+    /// Returns the number of whole ticks in a span of time.
     pub(super) fn ticks_in(self, span: Time) -> u64 {
         span.as_picoseconds() / self.tick
     }
-    /// The duration of `ticks`, at most [`Time::MAX`], because scaled estimates of long round trips can
+    /// Returns the duration of `ticks`, at most [`Time::MAX`]. Scaled estimates of long round trips can
     /// exceed it.
     pub(super) fn span(self, ticks: u64) -> Time {
         Time::from_picoseconds(ticks.saturating_mul(self.tick))
     }
-    /// The time of tick number `ticks`.
+    /// Returns the time of tick number `ticks`.
     pub(super) fn instant(self, ticks: u64) -> Time {
         Time::from_picoseconds((ticks * self.tick).saturating_sub(self.phase))
     }
 }
 
 /// RFC 6298's estimator in the usual integer arithmetic (Jacobson 1988, appendix A). Times are whole ticks of
-/// the sender's clock. The `parameters` of every call are those of the connection.
+/// the sender's clock. All methods take the `parameters` of the connection.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)] // most frequently used first
 pub(super) struct RttEstimator {
@@ -63,8 +64,7 @@ pub(super) struct RttEstimator {
 }
 
 impl RttEstimator {
-    /// Creates an estimator without samples. `phase` shifts the clock's ticks, so that the clocks of hosts do
-    /// not tick at the same time.
+    /// Creates an estimator without samples. `phase` is the phase of the sender's clock.
     pub(super) fn new(parameters: &Parameters, phase: Time) -> RttEstimator {
         RttEstimator {
             phase,
@@ -110,7 +110,8 @@ impl RttEstimator {
         self.smoothed = (self.smoothed + error).max(1);
         self.variation = (self.variation + error.abs() - (self.variation >> VARIATION_SHIFT)).max(1);
     }
-    /// RFC 6298 §2.2: RTO = SRTT + max(G, 4·RTTVAR); `variation` is 4·RTTVAR, and at least one tick.
+    /// Returns the timeout without back-off: RTO = SRTT + max(G, 4·RTTVAR) (RFC 6298 §2.2). `variation` is
+    /// 4·RTTVAR, and at least one tick.
     fn timeout(&self, parameters: &Parameters, segments: f64) -> Time {
         let Parameters { rto_rule, minimum_rto: minimum, .. } = *parameters;
         let clock = Clock::new(parameters.clock, self.phase);
@@ -130,7 +131,7 @@ impl RttEstimator {
             }
         }
     }
-    /// Sets the timeout of another estimator, and ends the back-off.
+    /// Sets the timeout to that of another estimator, and ends the back-off.
     pub(super) fn set_base(&mut self, parameters: &Parameters, base: Time) {
         self.base = base;
         self.back_off = 1;
@@ -144,7 +145,7 @@ impl RttEstimator {
         let backed_off = self.base.as_picoseconds().saturating_mul(u64::from(self.back_off));
         self.rto = Time::from_picoseconds(backed_off).min(parameters.maximum_rto);
     }
-    /// RFC 6298 §5.5: doubles the timeout after the timer expired, up to the maximum factor. The next sample
+    /// Doubles the timeout after the timer expired, up to the maximum factor (RFC 6298 §5.5). The next sample
     /// ends the back-off.
     pub(super) fn back_off(&mut self, parameters: &Parameters) {
         if self.back_off < parameters.maximum_back_off {
@@ -155,8 +156,8 @@ impl RttEstimator {
         }
         self.set_rto(parameters);
     }
-    /// RFC 6298 §5.7: sets the timeout when a SYN was retransmitted and the handshake has no round-trip
-    /// sample.
+    /// Sets the timeout after a handshake with a retransmitted SYN, which has no round-trip sample (RFC 6298
+    /// §5.7).
     pub(super) fn after_lost_syn(&mut self, parameters: &Parameters) {
         self.base = self.base.max(Time::from_seconds(3));
         self.back_off = 1;

@@ -3,7 +3,7 @@
 
 use super::segment::Range;
 
-/// The SACKed offsets, as disjoint ranges in ascending order. The storage is reused.
+/// The SACKed offsets, as disjoint ranges in ascending order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scoreboard {
     ranges: Vec<Range>,
@@ -14,7 +14,7 @@ impl Scoreboard {
     pub(super) fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
-    /// RFC 6675 §4, Update: marks offsets from `start` up to `end`. Returns whether any of them is new.
+    /// Adds the offsets from `start` up to `end` (RFC 6675 §4, Update). Returns whether any of them is new.
     pub(super) fn add(&mut self, start: u64, end: u64) -> bool {
         let first = self.ranges.partition_point(|range| range.end < start);
         let after = first + self.ranges[first..].partition_point(|range| range.start <= end);
@@ -41,27 +41,28 @@ impl Scoreboard {
             first.start = first.start.max(acknowledged);
         }
     }
-    /// The offset after the highest SACKed offset; 0 if none is SACKed.
+    /// Returns the offset after the highest SACKed offset; 0 if none is SACKed.
     pub(super) fn highest(&self) -> u64 {
         self.ranges.last().map_or(0, |range| range.end)
     }
-    /// The first offset from `offset` on that is not SACKed.
+    /// Returns the first offset from `offset` on that is not SACKed.
     pub(super) fn first_missing(&self, offset: u64) -> u64 {
         let index = self.ranges.partition_point(|range| range.end <= offset);
         self.ranges.get(index).filter(|range| range.start <= offset).map_or(offset, |range| range.end)
     }
-    /// The first SACKed offset at or above `offset`.
+    /// Returns the first SACKed offset from `offset` on.
     pub(super) fn first_present(&self, offset: u64) -> Option<u64> {
         let index = self.ranges.partition_point(|range| range.end <= offset);
         self.ranges.get(index).map(|range| range.start.max(offset))
     }
-    /// The number of SACKed offsets from `start` up to `end`.
+    /// Returns the number of SACKed offsets from `start` up to `end`.
     pub(super) fn present_between(&self, start: u64, end: u64) -> u64 {
         let within = |range: &Range| range.end.min(end).saturating_sub(range.start.max(start));
         self.ranges.iter().map(within).sum()
     }
-    /// RFC 6675 §4, IsLost: offsets below the result that are not SACKed are lost, because `threshold`
-    /// discontiguous sequences, or more than `threshold - 1` segments of `payload` bytes, arrived above them.
+    /// Returns the offset below which all offsets that are not SACKed are lost (RFC 6675 §4, IsLost). An
+    /// offset is lost if `threshold` discontiguous sequences, or more than `threshold - 1` segments of
+    /// `payload` bytes, arrived above it.
     pub(super) fn lost_below(&self, threshold: u32, payload: u64) -> u64 {
         let (mut sequences, mut bytes) = (0, 0);
         for range in self.ranges.iter().rev() {

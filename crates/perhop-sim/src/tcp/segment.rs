@@ -78,11 +78,11 @@ impl PartialEq for SackBlocks {
 }
 impl Eq for SackBlocks {}
 
-/// The timestamps option (RFC 7323 §3): the sender's clock, and the echoed clock.
+/// The timestamps option (RFC 7323 §3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C, packed)] // the kind of `Numbering` takes one byte
 pub struct Timestamps {
-    /// Send time of this segment.
+    /// The send time of this segment.
     pub value: Time,
     /// The send time of the segment that this segment answers.
     pub echo: Time,
@@ -94,7 +94,7 @@ pub struct Timestamps {
 pub struct PacketNumbers {
     /// The number of the packet, if it carries data of the stream.
     pub number: u32,
-    /// The delay of the acknowledgment since the largest number of its ranges arrived, microseconds.
+    /// The time since the packet with the largest acknowledged number arrived, microseconds.
     pub delay: u32,
 }
 
@@ -110,8 +110,8 @@ pub enum Numbering {
     Packet(PacketNumbers),
 }
 
-/// One TCP segment, with the ECN field and the number of the packet around it. Sequence numbers are offsets
-/// in the byte stream.
+/// One TCP segment, with the ECN field and the number of the packet that carries it. Sequence numbers are
+/// offsets in the byte stream.
 ///
 /// A network has many segments, so a segment and its recipient fit into one cache line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -133,12 +133,12 @@ pub struct Segment {
     pub ecn: Ecn,
     /// Timestamps, or the number of a QUIC packet.
     pub numbering: Numbering,
-    /// Data that arrived above `acknowledgment`. In QUIC, the packets that arrived, beginning with the
-    /// latest.
+    /// The data that arrived above `acknowledgment`. In QUIC, the numbers of packets that arrived, beginning
+    /// with the largest.
     pub sack: SackBlocks,
 }
 
-/// Bytes of the maximum-segment-size option in a SYN (RFC 9293 §3.2).
+/// The length of the maximum-segment-size option in a SYN, bytes (RFC 9293 §3.2).
 const SEGMENT_SIZE_OPTION: u32 = 4;
 
 impl Segment {
@@ -160,7 +160,7 @@ impl Segment {
             Numbering::None | Numbering::Timestamps(_) => None,
         }
     }
-    /// Whether the segment carries a part of the stream: payload or a FIN.
+    /// Whether the segment has payload or a FIN.
     pub(super) fn has_text(&self) -> bool {
         self.length > 0 || self.has(Flags::FIN)
     }
@@ -168,8 +168,8 @@ impl Segment {
     pub fn has(&self, flags: Flags) -> bool {
         self.flags.contains(flags)
     }
-    /// The header for a queue that reads TCP headers. Numbers are modulo 2³², and timestamps are in
-    /// milliseconds, as in Linux.
+    /// Returns the header for a queue that reads TCP headers. Sequence numbers are modulo 2³², and timestamps
+    /// are in milliseconds, as in Linux.
     pub fn header(&self) -> TcpHeader {
         let bits = [
             (Flags::FIN, TcpHeader::FIN),
@@ -210,8 +210,8 @@ impl Segment {
             Headers::Quic => self.quic_length(parameters.largest_packet()),
         }
     }
-    /// Length of the IP packet with a segment of `payload` bytes without SYN and SACK blocks, as `parameters`
-    /// count it, bytes.
+    /// Returns the length of the IP packet of a segment with `payload` bytes and without SYN and SACK blocks,
+    /// as `parameters` count it, bytes.
     pub(super) fn plain_ip_length(parameters: &Parameters, payload: u32) -> u32 {
         let numbering = if parameters.timestamps {
             Numbering::Timestamps(Timestamps::default())
@@ -220,8 +220,8 @@ impl Segment {
         };
         Segment { length: payload, numbering, ..Segment::default() }.counted_length(parameters)
     }
-    /// The length of the IP packet of a QUIC packet, at most `largest` bytes. An acknowledgment does not
-    /// change the length of a packet with data.
+    /// Returns the length of the IP packet of a QUIC packet, at most `largest` bytes. An acknowledgment does
+    /// not change the length of a packet with data.
     fn quic_length(&self, largest: u32) -> u32 {
         if self.has(Flags::SYN) {
             // RFC 9000 §14.1: datagrams with Initial packets have 1200 bytes.
@@ -234,7 +234,7 @@ impl Segment {
         // range.
         QUIC_PACKET + 10 + 4 * (self.sack.len() as u32).saturating_sub(1)
     }
-    /// Length of the options that most segments do not have, bytes.
+    /// Returns the length of the options that most segments do not have, bytes.
     #[inline(never)]
     fn rare_options(&self) -> u32 {
         // RFC 2018 §3: 2 bytes and 8 bytes per block, padded to a multiple of 4.

@@ -1,4 +1,4 @@
-//! [`Sender`]: the sending half of a connection: its state, and its timers.
+//! [`Sender`]: the state and the timers of the sending half of a connection.
 
 use std::sync::Arc;
 
@@ -20,10 +20,9 @@ pub(super) enum Phase {
     Open,
     /// Fast recovery: a loss was detected by acknowledgments.
     Recovery,
-    /// Retransmission from the first unacknowledged byte on: after a timeout, and after Tahoe's fast
-    /// retransmit.
+    /// Retransmission from the first unacknowledged byte on, after a timeout or Tahoe's fast retransmit.
     Loss,
-    /// A record of every segment is kept. [`LinuxSender`] has the state.
+    /// The sender keeps a record of every segment. [`LinuxSender`] has the state.
     Recorded,
 }
 
@@ -48,7 +47,7 @@ impl Timing {
     pub(super) const NONE: Timing = Timing { end: u64::MAX, sent: Time::ZERO };
 }
 
-/// An offset in the stream, or none. Without the tag of an `Option`, a sender takes less memory.
+/// An offset in the stream, or none. Unlike an `Option`, it has no tag, so that a sender takes less memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OffsetOrNone(u64);
 
@@ -91,8 +90,8 @@ impl From<SenderCounters> for SenderStatistics {
 
 /// The sending half of a connection.
 ///
-/// Sending an acknowledgment accesses only the first cache line. An arriving acknowledgment, and the sending
-/// of the data that it permits, access the first four.
+/// To send an acknowledgment, a connection accesses only the first cache line. To process an acknowledgment
+/// and send the data that it permits, it accesses the first four.
 #[derive(Clone, Debug)]
 #[allow(clippy::struct_excessive_bools)] // state of the RFCs in addition to the phase
 #[repr(C, align(64))]
@@ -103,13 +102,13 @@ pub(super) struct Sender {
     pub(super) highest: u64,
     /// The offset after the last byte that the application has written.
     pub(super) written: u64,
-    /// SND.NXT: the next offset to send; set back to `unacknowledged` after a timeout.
+    /// SND.NXT: the next offset to send. A timeout resets it to `unacknowledged`.
     pub(super) next: u64,
     /// SND.WND: the window that the receiver offered last.
     pub(super) last_window: u32,
     /// Whether a FIN follows the last byte.
     pub(super) finishing: bool,
-    /// Whether the congestion window was the last limit of the sender.
+    /// Whether the congestion window was what last limited the sender.
     pub(super) cwnd_limited: bool,
     pub(super) phase: Phase,
     /// Whether ECN is in use: negotiated in the handshake, or configured if connections have no handshake.
@@ -120,9 +119,9 @@ pub(super) struct Sender {
     pub(super) probe_at: Time,
     /// The parameters, which connections with equal parameters share.
     pub(super) parameters: Arc<Parameters>,
-    /// Payload bytes of a full segment.
+    /// The payload of a full segment, bytes.
     pub(super) payload: u64,
-    /// Bytes of the IP packet of a full segment.
+    /// The length of the IP packet of a full segment, bytes.
     pub(super) full_packet: u32,
     pub(super) duplicates: u32,
     /// The right edge of the offered window: the offset up to which the receiver accepts data.
@@ -144,11 +143,11 @@ pub(super) struct Sender {
     pub(super) cwr_due: bool,
     pub(super) congestion: Congestion,
     pub(super) statistics: SenderCounters,
-    /// Segments by which duplicate acknowledgments have inflated the window (Reno, NewReno).
+    /// The number of segments by which duplicate acknowledgments have inflated the window (Reno, NewReno).
     pub(super) inflation: f64,
-    /// Probes of the closed window so far.
+    /// The number of probes of the closed window so far.
     pub(super) probes: u32,
-    /// Bytes sent by limited transmit for the current duplicate acknowledgments.
+    /// The number of bytes that limited transmit sent for the current duplicate acknowledgments.
     pub(super) limited_transmit_bytes: u64,
     /// `recover` (RFC 6582), RecoveryPoint (RFC 6675): `highest` when the last loss was detected.
     pub(super) recovery_point: OffsetOrNone,
@@ -211,7 +210,8 @@ impl Sender {
         }
     }
 
-    /// Calls `act` with the [`LinuxSender`] and the rest of the sender, if there is a [`LinuxSender`].
+    /// Calls `act` with the [`LinuxSender`] and the sender without it. Returns `None` if there is no
+    /// [`LinuxSender`].
     pub(super) fn with_linux<T>(
         &mut self,
         act: impl FnOnce(&mut LinuxSender, &mut Sender) -> T,
@@ -221,7 +221,7 @@ impl Sender {
         self.linux = Some(linux);
         Some(done)
     }
-    /// Whether a record of every segment is kept.
+    /// Whether the sender keeps a record of every segment.
     pub(super) fn is_recorded(&self) -> bool {
         self.linux.is_some()
     }
@@ -272,11 +272,11 @@ impl Sender {
     pub(super) fn end(&self) -> u64 {
         self.written.saturating_add(u64::from(self.finishing))
     }
-    /// Whether the application has ever sent data or closed.
+    /// Whether the application has sent data or closed.
     pub(super) fn has_work(&self) -> bool {
         self.written > 0 || self.finishing
     }
-    /// FlightSize: bytes sent and not acknowledged.
+    /// Returns the number of bytes that were sent and not acknowledged (FlightSize).
     pub(super) fn flight(&self) -> u64 {
         self.highest - self.unacknowledged
     }
@@ -309,7 +309,8 @@ impl Sender {
         }
     }
 
-    /// RFC 6298 §5.4 to §5.6 and RFC 5681 §3.1: backs off and retransmits with a window of one segment.
+    /// Backs off the timer and retransmits with a window of one segment (RFC 6298 §5.4 to §5.6, RFC 5681
+    /// §3.1).
     fn on_timeout(&mut self, now: Time) {
         self.statistics.timeouts += 1;
         let first = OffsetOrNone::at(self.unacknowledged);

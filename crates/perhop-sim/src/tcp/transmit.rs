@@ -5,7 +5,7 @@ use perhop_qos::units::Time;
 use super::sender::{Phase, Sender, Timing};
 use perhop_scenario::tcp::{Fin, Recovery};
 
-/// The part of the stream that the next segment carries.
+/// The data and the FIN of the next segment, as offsets in the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
     pub(super) sequence: u64,
@@ -13,7 +13,7 @@ pub(crate) struct Piece {
     pub(super) fin: bool,
     /// Whether the piece contains only new data and is not a zero-window probe. Such packets are ECN-capable.
     pub(super) is_new: bool,
-    /// Whether the sender certainly has no further segment now. `false` means that this is not known.
+    /// Whether the sender certainly has no further segment now. `false` means that it may have one.
     pub(super) is_last: bool,
 }
 
@@ -24,11 +24,11 @@ impl Piece {
     }
 }
 
-/// The SACKed data around `next`.
+/// The SACKed data around the sender's `next`.
 struct Sacked {
-    /// The first SACKed offset at or above `next`; [`u64::MAX`] if there is none.
+    /// The first SACKed offset from the sender's `next` on; [`u64::MAX`] if there is none.
     next: u64,
-    /// SACKed bytes before `next`, which are not counted as in flight.
+    /// The number of SACKed bytes before the sender's `next` that do not count as in flight.
     bytes: u64,
 }
 
@@ -37,9 +37,9 @@ impl Sacked {
 }
 
 impl Sender {
-    /// The next piece on the [fast path](Sender::is_fast_path), while data are in flight. It is a full
-    /// segment of new data that fits into both windows and is not the last. If the result is `None`, the
-    /// sender has not changed, and [`Sender::poll`] selects the next piece.
+    /// Returns the next piece on the [fast path](Sender::is_fast_path), while data are in flight. The piece
+    /// is a full segment of new data that fits into both windows and does not end the data. If the result is
+    /// `None`, the sender has not changed, and [`Sender::poll`] selects the next piece.
     #[allow(clippy::inline_always)] // the fast path of every data segment
     #[inline(always)]
     pub(super) fn poll_fast_path(&mut self, now: Time) -> Option<Piece> {
@@ -59,8 +59,8 @@ impl Sender {
         Some(piece)
     }
 
-    /// Returns the next piece, if the windows permit one. The caller repeats the call until it returns
-    /// `None`. It makes the first call only if the application [has sent or closed](Sender::has_work).
+    /// Returns the next piece, if the windows permit one. The caller repeats the call until the result is
+    /// `None`. The application must [have sent data or closed](Sender::has_work).
     pub(super) fn poll(&mut self, now: Time) -> Option<Piece> {
         if self.is_recorded() {
             return self.poll_recorded(now);
@@ -84,7 +84,7 @@ impl Sender {
         }
         self.with_linux(|linux, stream| linux.poll(stream, now)).flatten()
     }
-    /// The segment of new data at `next` that the offered window permits.
+    /// Returns the segment of new data at `next` that the offered window permits.
     pub(super) fn next_piece(&mut self, now: Time) -> Option<Piece> {
         self.within_offered_window(now, self.piece(self.next, u64::MAX))
     }
@@ -97,8 +97,8 @@ impl Sender {
         self.probes = 0;
     }
 
-    /// The next piece, if the windows alone do not determine it: a zero-window probe, a fast retransmission,
-    /// or a segment of SACK recovery.
+    /// Returns the next piece if it is a zero-window probe, a fast retransmission, or a segment of SACK
+    /// recovery.
     #[inline(never)]
     fn poll_recovery_or_probe(&mut self, now: Time) -> Option<Piece> {
         if self.probe_due {
@@ -114,13 +114,13 @@ impl Sender {
         Some(self.record_sent(now, piece))
     }
 
-    /// The retransmission from `sequence` up to `end`, including the FIN. It has its original length, even if
-    /// the segment size has changed.
+    /// Returns the retransmission from `sequence` up to `end`, including the FIN. The piece has its original
+    /// length, even if the segment size has changed.
     pub(super) fn piece_again(&self, sequence: u64, end: u64) -> Piece {
         let length = (end.min(self.written) - sequence) as u32;
         Piece { sequence, length, fin: end > self.written, is_new: false, is_last: false }
     }
-    /// At most one full segment that starts at `sequence` and ends at or before `limit`.
+    /// Returns the piece of at most one full segment that starts at `sequence` and ends at or before `limit`.
     pub(super) fn piece(&self, sequence: u64, limit: u64) -> Piece {
         let end = self.written.min(limit).min(sequence + self.payload).max(sequence);
         let takes_fin = |sender: &Sender| sender.parameters.fin == Fin::WithData || end == sequence;
@@ -128,7 +128,7 @@ impl Sender {
         Piece { sequence, length: (end - sequence) as u32, fin, is_new: false, is_last: false }
     }
 
-    /// The full segment at `next`. More than a segment of data must remain.
+    /// Returns the full segment at `next`. More than a segment of data must remain.
     #[inline]
     fn full_piece(&self) -> Piece {
         let (sequence, length) = (self.next, self.payload as u32);
@@ -137,7 +137,7 @@ impl Sender {
         piece
     }
 
-    /// The piece at `next`, if both windows permit it.
+    /// Returns the piece at `next`, if both windows permit it.
     pub(super) fn next_in_window(&mut self, now: Time) -> Option<Piece> {
         let sacked = if self.scoreboard.is_empty() { Sacked::NONE } else { self.skip_sacked() };
         let in_the_middle = self.written.saturating_sub(self.next) > self.payload;
@@ -161,7 +161,7 @@ impl Sender {
         Some(Piece { is_last, ..piece })
     }
 
-    /// Skips SACKed data, which need no retransmission.
+    /// Moves `next` behind SACKed data after a timeout, and returns the SACKed data around `next`.
     #[inline(never)]
     fn skip_sacked(&mut self) -> Sacked {
         if self.phase == Phase::Loss && self.parameters.recovery == Recovery::Sack {
@@ -177,9 +177,9 @@ impl Sender {
         }
     }
 
-    /// Whether the congestion window's `room` after `piece` is too small for the next piece, and the next
-    /// piece has no FIN. In this case, the congestion window limits the sender, and the next poll would
-    /// return `None`.
+    /// Whether the congestion window has no room for the next piece after `piece`, and the next piece has no
+    /// FIN. `room` is the room before `piece`, bytes. If true, the congestion window limits the sender, and
+    /// the next poll would return `None`.
     fn fills_window(&mut self, room: u64, piece: Piece) -> bool {
         let left = self.written.saturating_sub(piece.end());
         let is_last = !self.finishing && left > 0 && room - u64::from(piece.length) < left.min(self.payload);
@@ -187,21 +187,22 @@ impl Sender {
         is_last
     }
 
-    /// Bytes that the congestion window permits after `next`. `sacked` bytes below `next` are not in flight.
-    /// Only whole segments count, because RFC 9293 §3.8.6.2.1 does not send parts of segments.
+    /// Returns the number of bytes that the congestion window permits after `next`. `sacked` bytes below
+    /// `next` are not in flight. The window counts in whole segments, because a sender avoids small segments
+    /// (RFC 9293 §3.8.6.2.1).
     fn room(&self, sacked: u64) -> u64 {
         let flight = self.next - self.unacknowledged - sacked;
         self.bytes_in(self.window.segments + self.inflation).saturating_sub(flight)
     }
 
-    /// Bytes of the whole segments in a window of `segments`; at least the bytes of one segment.
+    /// Returns the number of bytes of the whole segments in a window of `segments`, at least one segment.
     fn bytes_in(&self, segments: f64) -> u64 {
         // The conversion truncates fractions and saturates below 0. A receiver's window fits into the type.
         u64::from((segments as u32).max(1)) * self.payload
     }
 
-    /// The part of `piece` within the offered window. By RFC 9293 §3.8.6.2.1, a part of the piece is sent
-    /// only if it is at least half of the largest window ever offered.
+    /// Returns `piece`, shortened to the offered window. A shortened piece is sent only if it is at least
+    /// half of the largest window ever offered (RFC 9293 §3.8.6.2.1).
     fn within_offered_window(&mut self, now: Time, piece: Piece) -> Option<Piece> {
         let offered = self.edge.saturating_sub(piece.sequence);
         if offered >= u64::from(piece.length) {
@@ -219,7 +220,8 @@ impl Sender {
         None
     }
 
-    /// RFC 9293 §3.8.6.1: the interval is the retransmission timeout, doubled with every probe.
+    /// Returns the interval to the next probe: the retransmission timeout, doubled with every probe (RFC 9293
+    /// §3.8.6.1).
     fn probe_interval(&self) -> Time {
         let factor = 1u64 << self.probes.min(16);
         Time::from_picoseconds(self.rtt.rto().as_picoseconds().saturating_mul(factor))
@@ -240,7 +242,7 @@ impl Sender {
         piece
     }
 
-    /// RFC 5681 §4.1: after an idle time longer than the timeout, the window is at most the initial window.
+    /// Reduces the window to the initial window after an idle time longer than the timeout (RFC 5681 §4.1).
     pub(super) fn restart_if_idle(&mut self, now: Time) {
         if self.highest > self.unacknowledged || self.highest == 0 || !self.parameters.idle_restart {
             return;
@@ -250,7 +252,7 @@ impl Sender {
         }
     }
 
-    /// RFC 6675 §4, SetPipe: the sender's estimate of the bytes in flight.
+    /// Returns the sender's estimate of the bytes in flight (RFC 6675 §4, SetPipe).
     pub(super) fn pipe(&self) -> u64 {
         let missing = |start: u64, end: u64| {
             let end = end.max(start);
@@ -261,7 +263,7 @@ impl Sender {
             + missing(self.unacknowledged, self.retransmitted.min(self.highest))
     }
 
-    /// RFC 6675 §5, step C, and §4, NextSeg: the next segment in SACK recovery.
+    /// Returns the next segment in SACK recovery (RFC 6675 §5, step C, and §4, NextSeg).
     fn next_segment(&mut self) -> Option<Piece> {
         let window = self.window.segments as u64 * self.payload;
         if window.saturating_sub(self.pipe()) < self.payload {
@@ -295,7 +297,7 @@ impl Sender {
         let fits = piece.end() <= self.edge.saturating_add(u64::from(piece.fin));
         (self.highest < self.end() && fits).then_some(piece)
     }
-    /// RFC 6675 §4, NextSeg rule 4: retransmits the last segment that is not SACKed, once per recovery.
+    /// Retransmits the last segment that is not SACKed, once per recovery (RFC 6675 §4, NextSeg rule 4).
     /// Without this rule, the loss of that segment would cause a timeout.
     fn rescue(&mut self) -> Option<Piece> {
         if self.rescued || self.scoreboard.highest() >= self.highest {
@@ -307,7 +309,7 @@ impl Sender {
         Some(self.piece(start, self.highest))
     }
 
-    /// Updates counters, round-trip timing and the timer for `piece`, which is sent now.
+    /// Updates the state of the sender for `piece`, which is sent now.
     fn record_sent(&mut self, now: Time, mut piece: Piece) -> Piece {
         let end = piece.end();
         piece.is_new = piece.sequence >= self.highest;
@@ -330,7 +332,7 @@ impl Sender {
         self.probes = 0;
         piece
     }
-    /// Updates counters, round-trip timing and the timer for new data up to `end`, sent now.
+    /// Updates counters, round-trip timing and the timer for new data up to `end`, which are sent now.
     #[inline]
     fn record_new_data(&mut self, now: Time, end: u64) {
         if self.timing.end == u64::MAX {

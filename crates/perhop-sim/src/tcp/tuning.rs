@@ -1,11 +1,12 @@
-//! [`Tuning`]: the size of the receive buffer, from the data that the application reads in a round trip
-//! (dynamic right-sizing, Fisk and Feng 2001; Linux 6.1 `net/ipv4/tcp_input.c`, `tcp_rcv_space_adjust`).
+//! [`Tuning`]: the automatic size of the receive buffer, by the amount of data that the application reads in
+//! a round trip (dynamic right-sizing, Fisk and Feng 2001; Linux 6.1 `net/ipv4/tcp_input.c`,
+//! `tcp_rcv_space_adjust`).
 
 use perhop_qos::units::Time;
 
 /// `tcp_rmem[1]`: the initial buffer, bytes of memory.
 const FIRST_BUFFER: u64 = 131_072;
-/// Segments that are expected in the first round trip (`TCP_INIT_CWND`).
+/// The number of segments that are expected in the first round trip (`TCP_INIT_CWND`).
 const FIRST_SEGMENTS: u64 = 10;
 /// The number of segments that the window has in addition to twice the data read.
 const SPARE_SEGMENTS: u64 = 16;
@@ -15,24 +16,24 @@ const OVERHEAD: u64 = 320 + 256 + 320;
 /// The step by which the memory of a segment grows until half of it has room for the payload, bytes.
 const STEP: u64 = 128;
 
-/// The data read, and the size of the buffer.
+/// The amount of data that the application reads, and the size of the buffer.
 #[derive(Clone, Debug)]
 pub(super) struct Tuning {
     payload: u64,
-    /// Memory of a full segment.
+    /// The memory of a full segment, bytes.
     segment: u64,
     /// The buffer, bytes of memory. Half of it is offered.
     buffer: u64,
     /// The maximum of the buffer, bytes of memory (`tcp_rmem[2]`).
     most: u64,
-    /// 8 times the round-trip time measured by the receiver, microseconds; 0 if unknown.
+    /// 8 times the round-trip time that the receiver has measured, microseconds; 0 before the first sample.
     round_trip: u64,
     last_echo: Option<u64>,
-    /// The time at which the count of this round trip began.
+    /// The time at which the current round trip began.
     began: Time,
-    /// The offset at which the count began.
+    /// The offset of the stream at which the current round trip began.
     from: u64,
-    /// The largest number of bytes read in a round trip.
+    /// The largest number of bytes that the application has read in a round trip.
     read: u64,
 }
 
@@ -80,8 +81,8 @@ impl Tuning {
         };
     }
     /// Adjusts the buffer when the application has read everything below `offset` (`tcp_rcv_space_adjust`).
-    /// Once per round trip, the buffer becomes twice the data read in the round trip, and larger if this
-    /// amount grows.
+    /// Once per round trip, the buffer grows to twice the data that were read in the round trip, plus a
+    /// reserve in proportion to the growth of this amount.
     pub(super) fn adjust(&mut self, now: Time, offset: u64) {
         let elapsed = now.saturating_sub(self.began).as_picoseconds() / 1_000_000;
         if self.round_trip == 0 || elapsed < self.round_trip >> 3 {

@@ -6,7 +6,7 @@ use super::window::CongestionWindow;
 
 /// RFC 9438 §5: C, segments per second cubed.
 const C: f64 = 0.4;
-/// RFC 9438 §4.6: factor of the window after a congestion event.
+/// RFC 9438 §4.6: the fraction of the window that remains after a congestion event.
 const BETA: f64 = 0.7;
 
 /// The window as a cubic function of the time since the last congestion event.
@@ -28,12 +28,13 @@ struct Epoch {
     k: f64,
     /// `W_est`: the window of Reno, segments.
     w_est: f64,
-    /// Time of the last acknowledgment, application-limited or not.
+    /// The time of the last acknowledgment, even if the sender was application-limited.
     updated: Time,
 }
 
 impl Cubic {
-    /// RFC 9438 §4.2, figure 1: `W_cubic(t) = C·(t - K)³ + W_max`.
+    /// Returns the window `seconds` after the start of the epoch: `W_cubic(t) = C·(t - K)³ + W_max` (RFC 9438
+    /// §4.2, figure 1).
     fn curve(&self, epoch: &Epoch, seconds: f64) -> f64 {
         let offset = seconds - epoch.k;
         C * offset * offset * offset + self.w_max
@@ -85,7 +86,7 @@ impl Cubic {
             epoch.updated = now;
         }
     }
-    /// Reduces the window to 0.7 of `in_use`, or to the fraction `factor` of it.
+    /// Returns the window after a congestion event: `in_use` times `factor`, by default 0.7.
     pub(super) fn on_congestion_event(
         &mut self,
         window: &CongestionWindow,

@@ -22,8 +22,8 @@ pub(super) enum Cause {
 }
 
 impl Cause {
-    /// The fraction of the window that remains, if it differs from the fraction after a loss. RFC 8511 §3:
-    /// 0.8 for Reno and 0.85 for CUBIC after a mark, in congestion avoidance.
+    /// Returns the fraction of the window that remains after a mark in congestion avoidance: 0.8 for Reno and
+    /// 0.85 for CUBIC (RFC 8511 §3). Returns `None` if the reduction is the same as after a loss.
     pub(super) fn factor(self, parameters: &Parameters, is_in_slow_start: bool) -> Option<f64> {
         if !parameters.abe || self == Cause::Loss || is_in_slow_start {
             return None;
@@ -32,7 +32,7 @@ impl Cause {
     }
 }
 
-/// The algorithm of one sender, dispatched by one `match`. All share slow start.
+/// The congestion control of a sender. All algorithms have the same slow start.
 #[derive(Clone, Debug)]
 pub(super) enum Congestion {
     /// Additive increase, multiplicative decrease (RFC 5681 §3.1): one more segment per round trip, and half
@@ -84,8 +84,8 @@ impl Congestion {
         }
     }
     /// Reacts to a congestion event: loss, timeout or ECN mark. Returns the new slow-start threshold,
-    /// segments. `in_use` is the part of the window that is reduced, segments. If `factor` has a value, this
-    /// fraction of the window remains.
+    /// segments. `in_use` is the number of segments from which the threshold is computed. `factor` is the
+    /// fraction of `in_use` that remains, if it is not the algorithm's default.
     pub(super) fn on_congestion_event(
         &mut self,
         window: &CongestionWindow,

@@ -1,4 +1,4 @@
-//! [`CongestionWindow`]: the state that all algorithms change.
+//! [`CongestionWindow`]: the state that all congestion controls change.
 
 /// The congestion window and the slow-start threshold, segments.
 #[derive(Clone, Copy, Debug, PartialEq)]

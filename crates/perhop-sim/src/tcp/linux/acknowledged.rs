@@ -15,7 +15,7 @@ pub(super) struct Ack {
     pub(super) now: u64,
     /// SND.UNA before the acknowledgment.
     pub(super) previous: u64,
-    /// The end of the highest SACKed data.
+    /// The offset after the highest SACKed data.
     pub(super) forward_most: u64,
     /// The send time of the segment that the acknowledgment echoes, in whole milliseconds, the unit of
     /// Linux's timestamps.
@@ -23,7 +23,7 @@ pub(super) struct Ack {
     /// The one-way delay of the echoed segment, including the delay of its acknowledgment by the receiver,
     /// microseconds. In the simulator, both ends have the same clock.
     pub(super) one_way: Option<u64>,
-    /// Whether the acknowledgment reports congestion.
+    /// Whether the acknowledgment reports ECN marks.
     pub(super) marked: bool,
     /// The number of marked segments that the acknowledgment reports.
     pub(super) marks: u32,
@@ -50,9 +50,9 @@ pub(super) struct Ack {
     pub(super) loses_retransmission: bool,
     /// Whether the receiver may have delayed the acknowledgment (`FLAG_ACK_MAYBE_DELAYED`).
     pub(super) may_be_delayed: bool,
-    /// Among the newly SACKed segments that were sent only once: the send time of the first, microseconds.
+    /// The send time of the first newly SACKed segment that was sent only once, microseconds.
     pub(super) first_selected: Option<u64>,
-    /// The send time of the last of these segments, microseconds.
+    /// The send time of the last newly SACKed segment that was sent only once, microseconds.
     pub(super) last_selected: Option<u64>,
     /// The lowest offset of data that arrived after later data.
     pub(super) late: u64,
@@ -60,10 +60,11 @@ pub(super) struct Ack {
     pub(super) prior_in_flight: u32,
     /// The round-trip sample of the acknowledgment, microseconds.
     pub(super) round_trip: Option<u64>,
-    /// Whether the acknowledgment may answer a tail loss probe or the data that the probe repeated.
+    /// Whether the acknowledgment may be the answer to a tail loss probe or to the data that the probe
+    /// repeated.
     pub(super) answers_probe: bool,
-    /// Among the segments that this acknowledgment delivers, the one that was sent last: the number of
-    /// segments that had been delivered when it was sent.
+    /// The number of segments that had been delivered when the last sent of the newly delivered segments was
+    /// sent.
     pub(super) delivered_before: Option<u32>,
 }
 
@@ -105,15 +106,15 @@ impl Ack {
     pub(super) fn is_no_duplicate(&self) -> bool {
         self.is_not_duplicate || self.delivers
     }
-    /// `tcp_tsopt_ecr_before`: whether the acknowledgment echoes a segment that was sent before `sent`,
-    /// microseconds.
+    /// Whether the acknowledgment echoes a segment that was sent before `sent`, microseconds
+    /// (`tcp_tsopt_ecr_before`).
     pub(super) fn echoes_before(&self, sent: u64) -> bool {
         self.echo.is_some_and(|echo| echo < sent / 1000)
     }
 }
 
 impl LinuxSender {
-    /// Processes the acknowledgment in `segment`. `stream` is the rest of the sender.
+    /// Processes the acknowledgment in `segment`. `stream` is the sender without the [`LinuxSender`].
     pub(in crate::tcp) fn on_acknowledgment(&mut self, stream: &mut Sender, now: Time, segment: &Segment) {
         if self.quic.is_some() {
             return self.on_quic_acknowledgment(stream, now, segment);
@@ -166,7 +167,7 @@ impl LinuxSender {
         !ack.is_no_duplicate() || ack.selects || ack.marked || ack.repeats || self.state != State::Open
     }
 
-    /// `tcp_cong_control`: grows the window for the delivered data, or reduces it further.
+    /// Grows the window for the delivered data, or continues a reduction (`tcp_cong_control`).
     fn control_window(&mut self, stream: &mut Sender, ack: &Ack, delivered: u32, losses: u32) {
         if self.bbr.is_some() {
             self.control_bbr(stream, ack, delivered, losses);

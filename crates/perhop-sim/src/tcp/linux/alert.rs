@@ -53,8 +53,8 @@ impl LinuxSender {
         self.output.retransmit_losses();
     }
 
-    /// Ends the current state, if the acknowledgment covers its end. Returns whether the acknowledgment needs
-    /// no further processing.
+    /// Ends the current state of loss recovery, if the acknowledgment covers the end of the state. Returns
+    /// whether the acknowledgment needs no further processing.
     fn leave_state(&mut self, stream: &mut Sender, ack: &Ack) -> bool {
         if self.state == State::Open {
             self.undo.first_resent = None;
@@ -139,7 +139,7 @@ impl LinuxSender {
         self.state = state;
     }
 
-    /// `tcp_enter_recovery`: begins fast recovery.
+    /// Begins fast recovery (`tcp_enter_recovery`).
     pub(super) fn enter_recovery(&mut self, stream: &mut Sender, marked: bool) {
         stream.statistics.fast_retransmits += 1;
         self.undo.forget_threshold();
@@ -160,7 +160,8 @@ impl LinuxSender {
         let by_count = stream.parameters.recovery != Recovery::Rack;
         self.records.lost > 0 || (by_count && self.records.sacked + 1 > self.reordering)
     }
-    /// `tcp_force_fast_retransmit`: whether data are SACKed so far ahead that reordering does not explain it.
+    /// Whether SACKed data are so far ahead that reordering does not explain the gap
+    /// (`tcp_force_fast_retransmit`).
     pub(super) fn is_far_ahead(&self, stream: &Sender) -> bool {
         let explained = stream.unacknowledged + u64::from(self.reordering) * stream.payload;
         self.records.forward_most(stream.unacknowledged) > explained
@@ -242,8 +243,8 @@ impl LinuxSender {
             self.state_ends = stream.next;
         }
     }
-    /// `tcp_any_retrans_done`: whether the first segment in flight was retransmitted, or a retransmission is
-    /// in flight.
+    /// Whether the first segment in flight was retransmitted, or a retransmission is in flight
+    /// (`tcp_any_retrans_done`).
     pub(super) fn has_resent(&self) -> bool {
         self.records.retransmitted > 0
             || self.records.head().is_some_and(|record| record.marks.has(Marks::SENT_AGAIN))

@@ -2,11 +2,11 @@
 //!
 //! Differences from RFC 9438: the target is one *minimum* round-trip time ahead. The window grows by at most
 //! one segment per two acknowledged segments. Reno's window always grows by 8/15. A timeout resets `w_max`.
-//! Here, the cube root is exact; that of Linux is within 0.2 %.
+//! In this module, the cube root is exact; in Linux, it is within 0.2 %.
 
 use crate::tcp::rtt::Clock;
 
-/// Beta and C in 1024ths.
+/// Beta and C of RFC 9438 in 1024ths.
 const BETA: u64 = 717;
 const C: u64 = 410;
 /// The time of the curve is in 1024ths of a second.
@@ -14,7 +14,7 @@ const SECOND_SHIFT: u32 = 10;
 /// `beta_scale`: the acknowledged segments after which Reno's window grows by one segment, in eighths of the
 /// window.
 const RENO_SCALE: u64 = 8 * (1024 + BETA) / 3 / (1024 - BETA);
-/// The acknowledged segments per segment of growth while no maximum is known. The growth is 5 % per round
+/// The number of acknowledged segments per segment of growth while no maximum is known: 5 % growth per round
 /// trip.
 const FIRST_PER_INCREASE: u64 = 20;
 /// The acknowledged segments per segment of growth when the window is at or above the curve, in windows.
@@ -25,11 +25,11 @@ const PLATEAU: u64 = 100;
 pub(super) struct Cubic {
     /// `W_max`: the window at the last congestion, reduced by fast convergence; 0 if unknown.
     w_max: u64,
-    /// Acknowledged segments per segment of growth.
+    /// The number of acknowledged segments for which the window grows by one segment.
     per_increase: u64,
     /// The window at the last computation of `per_increase`.
     last_window: u64,
-    /// The time of that computation.
+    /// The time of the last computation of `per_increase`.
     last_time: u64,
     /// The beginning of the current stage of congestion avoidance.
     epoch: Option<u64>,
@@ -39,7 +39,7 @@ pub(super) struct Cubic {
     origin: u64,
     /// The minimum round-trip time, microseconds; 0 if unknown.
     least_round_trip: u64,
-    /// Acknowledged segments that count towards the next growth of `reno`.
+    /// The number of acknowledged segments that count towards the next growth of `reno`.
     credit: u64,
     /// The window that Reno would have.
     reno: u64,
@@ -53,7 +53,8 @@ impl Cubic {
     pub(super) fn least_round_trip(&self) -> u64 {
         self.least_round_trip
     }
-    /// `bictcp_recalc_ssthresh`: reduces `in_use` of `window` after a congestion event.
+    /// Returns the threshold after a congestion event (`bictcp_recalc_ssthresh`): 717/1024 of `in_use`, the
+    /// used segments of `window`.
     pub(super) fn on_congestion(&mut self, window: u32, in_use: u32) -> u32 {
         let window = u64::from(window);
         self.epoch = None;
@@ -61,8 +62,8 @@ impl Cubic {
         self.w_max = if window < self.w_max { window * (1024 + BETA) / 2048 } else { window };
         (u64::from(in_use) * BETA / 1024) as u32
     }
-    /// Processes the round-trip sample `round_trip`. Returns whether the sample is used: samples in the first
-    /// second of a stage are not used (`cubictcp_acked`).
+    /// Processes the round-trip sample `round_trip`. Returns whether the sample is used. Samples in the first
+    /// second of a stage are ignored (`cubictcp_acked`).
     pub(super) fn take_round_trip(&mut self, now: u64, clock: Clock, round_trip: u64) -> bool {
         if self.epoch.is_some_and(|epoch| now - epoch < ticks_per_second(clock)) {
             return false;
@@ -79,8 +80,8 @@ impl Cubic {
         }
     }
 
-    /// `bictcp_update`: processes `acknowledged` segments in congestion avoidance. Returns the acknowledged
-    /// segments per segment of growth.
+    /// Processes `acknowledged` segments in congestion avoidance. Returns the number of acknowledged segments
+    /// for which the window grows by one segment (`bictcp_update`).
     pub(super) fn on_ack(&mut self, now: u64, clock: Clock, window: u32, acknowledged: u32) -> u32 {
         let window = u64::from(window);
         self.credit += u64::from(acknowledged);
@@ -115,7 +116,7 @@ impl Cubic {
             self.per_increase = self.per_increase.min(FIRST_PER_INCREASE);
         }
     }
-    /// RFC 9438 §4.3: limits `per_increase` so that the window grows at least like Reno's.
+    /// Limits `per_increase` so that the window grows at least like the window of Reno (RFC 9438 §4.3).
     fn follow_reno(&mut self, window: u64) {
         let step = (window * RENO_SCALE) >> 3;
         self.reno += self.credit.saturating_sub(1) / step.max(1);

@@ -1,4 +1,4 @@
-//! Cumulative acknowledgment, and samples of the round-trip time (`tcp_clean_rtx_queue`).
+//! Cumulative acknowledgments, and round-trip samples (`tcp_clean_rtx_queue`).
 
 use perhop_qos::units::Time;
 
@@ -8,14 +8,14 @@ use super::acknowledged::Ack;
 use super::records::{Marks, Record};
 use super::selective::MOST_REORDERING;
 
-/// Properties of the segments that are acknowledged now.
+/// The properties of the segments that the current acknowledgment covers.
 #[derive(Clone, Copy, Debug, Default)]
 struct Acknowledged {
     segments: u32,
     bytes: u64,
-    /// Among the segments that were sent only once: the send time of the first, microseconds.
+    /// The send time of the first segment that was sent only once, microseconds.
     first_sent: Option<u64>,
-    /// The send time of the last of these segments, microseconds.
+    /// The send time of the last segment that was sent only once, microseconds.
     last_sent: u64,
     /// The lowest offset of segments that were sent only once and were not SACKed earlier.
     lowest: Option<u64>,
@@ -141,7 +141,8 @@ impl LinuxSender {
         self.has_reordered = true;
     }
 
-    /// `tcp_add_reno_sack`: without SACK, a duplicate acknowledgment represents a delivered segment.
+    /// Counts `duplicates` duplicate acknowledgments as delivered segments, for connections without SACK
+    /// (`tcp_add_reno_sack`).
     pub(super) fn add_duplicates(&mut self, duplicates: u32) {
         if duplicates == 0 {
             return;
@@ -151,8 +152,8 @@ impl LinuxSender {
         self.limit_duplicates(0);
         self.delivered += self.records.sacked.saturating_sub(before);
     }
-    /// `tcp_remove_reno_sacks`: the first acknowledged segment filled a hole, and the duplicates represented
-    /// the others.
+    /// Removes the duplicates that represented the `acknowledged` segments. The first of these segments
+    /// filled a hole, so no duplicate represented it (`tcp_remove_reno_sacks`).
     fn remove_duplicates(&mut self, acknowledged: u32) {
         if acknowledged > 0 {
             self.delivered += acknowledged.saturating_sub(self.records.sacked).max(1);
@@ -160,7 +161,8 @@ impl LinuxSender {
         }
         self.limit_duplicates(acknowledged);
     }
-    /// `tcp_check_reno_reordering`: more duplicates than segments in flight indicate reordering.
+    /// Limits the number of duplicates to the segments in flight without holes. A higher number indicates
+    /// reordering (`tcp_check_reno_reordering`).
     fn limit_duplicates(&mut self, acknowledged: u32) {
         let flight = self.records.len();
         let holes = self.records.lost.max(1).min(flight);

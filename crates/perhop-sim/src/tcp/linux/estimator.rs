@@ -4,9 +4,8 @@ use perhop_qos::units::Time;
 
 use super::windowed::Windowed;
 
-/// Linux's estimator (`net/ipv4/tcp_input.c`, `tcp_rtt_estimator`). It differs from RFC 6298 in the
-/// deviation: it uses the largest deviation of each round trip, and this value decreases only once per round
-/// trip.
+/// Linux's estimator (`net/ipv4/tcp_input.c`, `tcp_rtt_estimator`). Unlike RFC 6298, it uses the largest
+/// deviation in each round trip, and the variation decreases only once per round trip.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PreciseEstimator {
     /// 8 times the smoothed round-trip time, microseconds; 0 before the first sample.
@@ -77,7 +76,7 @@ impl PreciseEstimator {
     }
 }
 
-/// Lifetime of a minimum round-trip time, microseconds: Linux's `tcp_min_rtt_wlen`.
+/// The lifetime of a minimum round-trip time, microseconds (`tcp_min_rtt_wlen` of Linux).
 const LEAST_COUNTS_FOR: u64 = 300_000_000;
 
 /// The minimum round-trip time of the last five minutes.

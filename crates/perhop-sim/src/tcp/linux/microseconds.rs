@@ -2,7 +2,7 @@
 
 use perhop_qos::units::Time;
 
-/// Whole microseconds of a time.
+/// Returns a time in whole microseconds.
 pub(super) fn microseconds(time: Time) -> u64 {
     time.as_picoseconds() / 1_000_000
 }

@@ -1,16 +1,17 @@
 //! [`LinuxSender`]: the sender that keeps a record of every segment (`accounting: segments`), as Linux does.
 //!
-//! Its parts have names of the RFCs or of Linux 6.1 and cite the functions of the kernel. Measurements are in
-//! microseconds, timers in ticks of the clock. Reading order: `records` (the segments in flight),
-//! `acknowledged` (the processing of an acknowledgment), `selective` and `cumulative` (its deliveries),
-//! `alert` (the states of loss recovery), `undo`, `rack`, `timeout` and `probe`, `reduction` and `growth`
-//! (the congestion window), `feedback`, `dctcp` and `prague` (reactions to the fraction of marks), `rate` and
-//! `bbr`, `ledbat` (reaction to delay), `timer`, `pacing`, `offload`, `output`; `quic`, which replaces the
-//! states of loss recovery by its own rules. Each part of [`LinuxSender`] keeps its state in its own module.
-//! The submodule `hooks` has the sender's use of this state.
+//! The names are those of the RFCs or of Linux 6.1, and the comments cite the functions of the kernel.
+//! Measurements are in microseconds, timers in ticks of the clock. Reading order: `records` (the segments in
+//! flight), `acknowledged` (the processing of an acknowledgment), `selective` and `cumulative` (the
+//! deliveries that it reports), `alert` (the states of loss recovery), `undo`, `rack`, `timeout` and `probe`,
+//! `reduction` and `growth` (the congestion window), `feedback`, `dctcp` and `prague` (reactions to the
+//! fraction of marks), `rate` and `bbr`, `ledbat` (reaction to delay), `timer`, `pacing`, `offload`,
+//! `output`; `quic`, which replaces the states of loss recovery by the rules of QUIC. The submodule `hooks`
+//! of a module has the methods of [`LinuxSender`] that use the state of this module.
 //!
-//! `Sender` contains the state that both kinds of accounting share: the stream, the offered window and its
-//! probes, the counters and the timer's deadline. The functions here borrow it as `stream`.
+//! `Sender` contains the state that both kinds of accounting share: the stream, the offered window and the
+//! window probes, the counters and the timer's deadline. The methods of [`LinuxSender`] borrow it as
+//! `stream`.
 
 mod acknowledged;
 mod alert;
@@ -108,11 +109,11 @@ pub(super) struct LinuxSender {
     window: u32,
     /// The slow-start threshold, segments.
     threshold: u32,
-    /// Segments that count towards the next increase of the window.
+    /// The number of acknowledged segments that count towards the next increase of the window.
     credit: u32,
     /// `high_seq`: SND.NXT when the state was entered. The acknowledgment of this offset ends the state.
     state_ends: u64,
-    /// Segments delivered so far, including the SYN.
+    /// The number of segments delivered so far, including the SYN.
     delivered: u32,
     /// The maximum reordering of deliveries that does not indicate a loss, segments.
     reordering: u32,
@@ -124,7 +125,7 @@ pub(super) struct LinuxSender {
     undo: Undo,
     rack: Rack,
     probe: TailProbe,
-    /// Timeouts since the last acknowledgment of new data.
+    /// The number of timeouts since the last acknowledgment of new data.
     timeouts: u32,
     /// Whether F-RTO evaluates the next acknowledgments.
     frto: bool,
@@ -148,7 +149,7 @@ pub(super) struct LinuxSender {
     /// QUIC's loss detection.
     quic: Option<Box<Quic>>,
     pacer: Option<Box<Pacer>>,
-    /// Bursts, if a device segments them.
+    /// The state of segmentation offload, if it is configured.
     bursts: Option<Box<Bursts>>,
     clock: Clock,
     output: Output,

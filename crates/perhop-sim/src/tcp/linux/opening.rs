@@ -1,4 +1,4 @@
-//! The start of the sender when its connection opens.
+//! The start of the sender when the connection opens.
 
 use perhop_qos::units::Time;
 

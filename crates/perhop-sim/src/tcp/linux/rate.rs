@@ -9,9 +9,9 @@ pub(super) struct Departure {
     /// `tx.first_tx_mstamp`: the send time of the segment that was the last to be delivered before this
     /// departure.
     first_sent: u64,
-    /// `tx.delivered_mstamp`: the time of that delivery.
+    /// `tx.delivered_mstamp`: the time of the last delivery before this departure.
     delivered_at: u64,
-    /// The number of segments that had been delivered until then.
+    /// The number of segments that had been delivered before this departure.
     delivered: u32,
     /// The number of delivered segments that had arrived marked.
     marked: u32,
@@ -25,12 +25,13 @@ pub(super) struct Departure {
     is_delivered: bool,
 }
 
-/// The latest segment of an acknowledgment: of the segments that it delivers, the one that was sent last.
+/// The latest segment of an acknowledgment: the segment that was sent last of all segments that the
+/// acknowledgment delivers.
 #[derive(Clone, Copy, Debug)]
 struct Latest {
     departure: Departure,
     end: u64,
-    /// Duration of the sending phase.
+    /// The duration of the sending phase.
     sending: u64,
 }
 
@@ -69,7 +70,7 @@ pub(super) struct RateSample {
     pub(super) answers_probe: bool,
 }
 
-/// Counters of the connection at one moment.
+/// The counters of the connection at a time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Totals {
     pub(super) now: u64,

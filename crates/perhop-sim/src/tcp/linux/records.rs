@@ -7,9 +7,9 @@ use std::collections::VecDeque;
 pub(super) struct Marks(u8);
 
 impl Marks {
-    /// Selectively acknowledged.
+    /// The segment is selectively acknowledged.
     pub(super) const SACKED: Marks = Marks(1);
-    /// Declared lost, perhaps more than once.
+    /// The segment was declared lost, perhaps more than once.
     pub(super) const LOST: Marks = Marks(2);
     /// A retransmission of the segment is in flight.
     pub(super) const RETRANSMITTED: Marks = Marks(4);
@@ -66,14 +66,14 @@ struct Transmission {
 }
 
 /// The segments in flight, both in the order of the stream and in the order of their last transmission.
-/// Segments are numbered from 0. The storage is reused.
+/// Segments are numbered from 0.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Records {
     segments: VecDeque<Record>,
     /// The number of the first segment in flight.
     first: u64,
-    /// Transmissions in order of time. Entries of segments that were retransmitted or delivered since then
-    /// are stale.
+    /// The transmissions in the order of time. The entry of a segment that was retransmitted or delivered
+    /// later is stale.
     transmissions: VecDeque<Transmission>,
     /// `sacked_out`. Without SACK, the number of duplicate acknowledgments, which represent delivered
     /// segments.
@@ -86,9 +86,10 @@ pub(super) struct Records {
     pub(super) losses: u32,
     /// The number below which no segment awaits retransmission.
     search_from: u64,
-    /// The end of the highest SACKed data.
+    /// The offset after the highest SACKed data.
     highest_sacked: u64,
-    /// The segments declared lost since the last read; `None` if lost segments are not listed.
+    /// The segments that were declared lost since the list was last read; `None` if lost segments are not
+    /// listed.
     fresh_losses: Option<Vec<u64>>,
 }
 
@@ -134,7 +135,8 @@ impl Records {
     pub(super) fn at(&mut self, number: u64) -> &mut Record {
         &mut self.segments[(number - self.first) as usize]
     }
-    /// `tcp_highest_sack_seq`: the end of the highest SACKed data, or `unacknowledged`.
+    /// Returns the offset after the highest SACKed data, or `unacknowledged` if it is higher
+    /// (`tcp_highest_sack_seq`).
     pub(super) fn forward_most(&self, unacknowledged: u64) -> u64 {
         if self.sacked == 0 { unacknowledged } else { self.highest_sacked.max(unacknowledged) }
     }
@@ -178,14 +180,15 @@ impl Records {
         record.is_some_and(|record| record.sent == transmission.sent && !record.marks.has(Marks::SACKED))
     }
 
-    /// Numbers of the segments within the offsets from `start` up to `end`.
+    /// Returns the numbers of the segments that are completely within the offsets from `start` up to `end`.
     pub(super) fn covered(&self, start: u64, end: u64) -> std::ops::Range<u64> {
         let begins = self.segments.partition_point(|record| record.start < start);
         let within = self.segments.partition_point(|record| record.data_end() <= end && record.start < end);
         self.first + begins as u64..self.first + within.max(begins) as u64
     }
 
-    /// `tcp_mark_skb_lost`: declares the segment lost, or its retransmission if the segment was already lost.
+    /// Declares the segment `number` lost, or its retransmission if the segment was already lost
+    /// (`tcp_mark_skb_lost`).
     pub(super) fn mark_lost(&mut self, number: u64) {
         let record = self.at(number);
         if record.marks.has(Marks::SACKED) {
@@ -211,7 +214,7 @@ impl Records {
         self.segments.iter_mut().for_each(|record| record.marks.clear(Marks::LOST));
         self.lost = 0;
     }
-    /// The number of the first segment that awaits retransmission.
+    /// Returns the number of the first segment that awaits retransmission.
     pub(super) fn next_lost(&mut self) -> Option<u64> {
         if self.retransmitted >= self.lost {
             return None;
@@ -223,8 +226,8 @@ impl Records {
         Some(number)
     }
 
-    /// Calls `judge` for each transmission, beginning with the earliest, until it returns `Unknown`. Marks
-    /// the segments for which it returns `Lost` (`tcp_rack_detect_loss`).
+    /// Calls `judge` for each transmission, beginning with the earliest, until `judge` returns `Unknown`.
+    /// Declares the segments lost for which `judge` returns `Lost` (`tcp_rack_detect_loss`).
     pub(super) fn walk_by_time(&mut self, mut judge: impl FnMut(&Record) -> Verdict) {
         self.trim_transmissions();
         let mut index = 0;

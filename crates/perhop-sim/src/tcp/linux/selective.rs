@@ -118,8 +118,8 @@ impl LinuxSender {
         }
     }
 
-    /// `tcp_check_sack_reordering`: updates the reordering, because the data from `late` on were delivered
-    /// after later data.
+    /// Updates the reordering, if the data from `late` on were delivered after later data
+    /// (`tcp_check_sack_reordering`).
     pub(super) fn check_reordering(&mut self, stream: &Sender, late: u64) {
         let forward_most = self.records.forward_most(stream.unacknowledged);
         if late >= forward_most {

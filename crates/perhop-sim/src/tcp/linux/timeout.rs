@@ -64,7 +64,7 @@ impl LinuxSender {
         self.frto = stream.parameters.frto && (begins || self.timeouts > 0);
     }
 
-    /// `tcp_timeout_mark_lost`: declares all segments lost that are not SACKed. With RACK, recently sent
+    /// Declares all segments lost that are not SACKed (`tcp_timeout_mark_lost`). With RACK, recently sent
     /// segments are exempt.
     fn mark_lost_by_timeout(&mut self, stream: &Sender, now: u64) {
         if !stream.parameters.recovery.is_selective() {
@@ -80,7 +80,7 @@ impl LinuxSender {
         }
     }
 
-    /// `tcp_process_loss`: processes an acknowledgment after a timeout.
+    /// Processes an acknowledgment after a timeout (`tcp_process_loss`).
     pub(super) fn process_loss(&mut self, stream: &mut Sender, ack: &Ack, duplicates: u32) {
         let is_recovered = stream.unacknowledged >= self.state_ends;
         if ack.advances && self.try_undo_loss(stream, ack, false) {

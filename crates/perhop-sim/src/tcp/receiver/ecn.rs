@@ -7,23 +7,23 @@ use super::super::segment::Segment;
 use super::{PendingAck, Receiver};
 
 impl Receiver {
-    /// Starts the counter of accurate ECN, which was negotiated.
+    /// Reports the counter of marks from now on, if the feedback is accurate ECN.
     pub(in crate::tcp) fn begin_counting(&mut self) {
         self.echo.begin_counting(&self.marks);
     }
-    /// Prepares the feedback for the ACK of the handshake.
+    /// Sets the feedback for the ACK of the handshake.
     pub(in crate::tcp) fn begin_handshake_ack(&mut self) {
         self.echo.begin_handshake_ack();
     }
-    /// Continues the feedback after the ACK of the handshake.
+    /// Sets the feedback for acknowledgments after the ACK of the handshake.
     pub(in crate::tcp) fn end_handshake_ack(&mut self) {
         self.echo.end_handshake_ack(&self.marks);
     }
 
-    /// Processes a segment that arrives while acknowledgments carry `echoed`. Returns whether Linux
-    /// acknowledges the segment at once. Linux does so if the segment has CWR, because the window of the
-    /// sender can then be one segment (`tcp_ecn_accept_cwr`). With RFC 3168, the first marked segment and the
-    /// segment after it are acknowledged quickly (`__tcp_ecn_check_ce`).
+    /// Returns whether Linux acknowledges `segment` at once. Linux does so if the segment has CWR, because
+    /// the window of the sender can then be one segment (`tcp_ecn_accept_cwr`). With RFC 3168 feedback, the
+    /// first marked segment and the segment after it are also acknowledged quickly (`__tcp_ecn_check_ce`).
+    /// `echoed` are the ECN flags of acknowledgments before this segment.
     pub(super) fn answer_congestion(&mut self, segment: &Segment, echoed: Flags) -> bool {
         let Some(delay) = &mut self.adaptive else { return false };
         if self.echo.is_accurate() || segment.length == 0 {

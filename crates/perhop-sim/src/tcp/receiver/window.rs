@@ -6,7 +6,7 @@ use super::super::segment::Segment;
 use super::{PendingAck, Receiver};
 
 impl Receiver {
-    /// Tunes the buffer after data in `segment` arrived in order and the application has read them.
+    /// Adjusts the size of the buffer after the data of `segment` arrived in order.
     pub(super) fn tune(&mut self, now: Time, segment: &Segment) {
         let (Some(tuning), Some(delay)) = (&mut self.tuning, &mut self.adaptive) else { return };
         if let Some(timestamps) = segment.timestamps() {
@@ -37,11 +37,12 @@ impl Receiver {
             self.pending_ack = PendingAck::Pure;
         }
     }
-    /// RFC 9293 §3.8.6.2.2: the edge advances by at least a segment or half the buffer.
+    /// Advances the right edge of the window to the end of the free buffer, in steps of at least a segment or
+    /// half the buffer (RFC 9293 §3.8.6.2.2).
     fn open_window(&mut self) {
         self.advance_to(self.next + self.buffer.saturating_sub(self.unread));
     }
-    /// Opens the window after the application has read everything.
+    /// Advances the right edge of the window after the application has read all data.
     #[inline]
     pub(in crate::tcp) fn open_whole_window(&mut self) {
         debug_assert_eq!(self.unread, 0, "the application reads at once");
@@ -53,7 +54,7 @@ impl Receiver {
             self.edge = edge;
         }
     }
-    /// Bytes in order that the application has not read.
+    /// Returns the number of bytes in order that the application has not read.
     pub(in crate::tcp) fn unread(&self) -> u64 {
         self.unread
     }

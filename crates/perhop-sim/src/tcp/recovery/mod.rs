@@ -1,7 +1,7 @@
 //! Loss recovery before the retransmission timer expires.
 //!
 //! Each algorithm has a file with the steps of its paper or RFC. This file selects the algorithm and has the
-//! shared parts.
+//! steps that several algorithms share.
 
 mod new_reno;
 mod reno;
@@ -15,7 +15,7 @@ use super::sender::{OffsetOrNone, Phase, SackInformation, Sender, Timing};
 use perhop_scenario::tcp::{FastRetransmit, Recovery};
 
 impl Sender {
-    /// Counts a duplicate acknowledgment, and starts recovery when their number reaches the threshold.
+    /// Processes a duplicate acknowledgment, and starts recovery if it indicates a loss.
     pub(super) fn detect_loss(&mut self, now: Time, sack: SackInformation) {
         match self.parameters.recovery {
             Recovery::Tahoe => self.tahoe_duplicate(now),
@@ -35,19 +35,19 @@ impl Sender {
         }
     }
 
-    /// Whether duplicate acknowledgments belong to a window whose loss is already known. RFC 6582 §3.2, step
-    /// 2: such an acknowledgment does not cover more than `recover`.
+    /// Whether duplicate acknowledgments belong to a window of data in which a loss is already known. Such an
+    /// acknowledgment does not cover more than `recover` (RFC 6582 §3.2, step 2).
     fn is_loss_known(&self) -> bool {
         self.recovery_point.get().is_some_and(|point| self.unacknowledged <= point)
     }
-    /// Whether fast retransmit of Tahoe and Reno is not permitted now. If configured, it is permitted only
-    /// once per window of data.
+    /// Whether Tahoe and Reno must not use fast retransmit now, because it is configured to occur only once
+    /// per window of data.
     fn is_fast_retransmit_barred(&self) -> bool {
         self.parameters.fast_retransmit == FastRetransmit::OncePerWindow && self.is_loss_known()
     }
 
-    /// Starts a recovery: reduces the threshold, unless ECN already reduced it for this window (RFC 3168
-    /// §6.1.2).
+    /// Starts a recovery. Reduces the threshold, unless an ECN mark has already reduced it for this window
+    /// (RFC 3168 §6.1.2).
     fn on_loss_detected(&mut self) {
         self.statistics.fast_retransmits += 1;
         if self.mark_point.get().is_none_or(|point| self.unacknowledged > point) {
@@ -57,7 +57,7 @@ impl Sender {
         self.timing = Timing::NONE;
     }
 
-    /// Fast retransmit, and entry into fast recovery.
+    /// Enters fast recovery and requests the retransmission of the first unacknowledged segment.
     fn enter_recovery(&mut self, now: Time) {
         self.on_loss_detected();
         self.phase = Phase::Recovery;
@@ -66,7 +66,8 @@ impl Sender {
         self.restart_timer(now, self.rtt.rto());
     }
 
-    /// RFC 3042: each of the first duplicates permits one new segment. The congestion window does not change.
+    /// Permits one new segment for each of the first duplicates (RFC 3042). The congestion window does not
+    /// change.
     fn apply_limited_transmit(&mut self) {
         if self.parameters.limited_transmit && self.phase == Phase::Open {
             self.inflation = f64::from(self.duplicates);

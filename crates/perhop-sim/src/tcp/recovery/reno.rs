@@ -26,7 +26,8 @@ impl Sender {
         }
     }
 
-    /// RFC 5681 §3.2, step 6: any acknowledgment of new data ends recovery, even if other losses remain.
+    /// Ends recovery after any acknowledgment of new data, even if other losses remain (RFC 5681 §3.2, step
+    /// 6).
     pub(super) fn reno_recovered(&mut self, now: Time, timeout: Time) {
         self.phase = Phase::Open;
         self.window.segments = self.window.threshold;

@@ -3,12 +3,12 @@
 use super::super::rate::RateSample;
 use super::facts::{Facts, ONE, RATE_ONE};
 
-/// The number of rounds of a window (`bbr_extra_acked_win_rtts`). The excess is the maximum of the last five
-/// to ten rounds.
+/// The number of rounds in a window (`bbr_extra_acked_win_rtts`). The excess is the maximum of two windows,
+/// so it covers five to ten rounds.
 const ROUNDS: u32 = 5;
 /// The maximum number of segments of an epoch (`bbr_ack_epoch_acked_reset_thresh`).
 const LONGEST_EPOCH: u32 = 1 << 20;
-/// The limit of the excess: the segments that are delivered at the rate in this time, microseconds
+/// The limit of the excess, as the time in which the path delivers it at the rate, microseconds
 /// (`bbr_extra_acked_max_us`).
 const MOST_TIME: u64 = 100_000;
 /// The gain of the excess (`bbr_extra_acked_gain`).
@@ -17,7 +17,7 @@ const GAIN: u32 = ONE;
 /// The excess of delivered segments over the rate of the model.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Aggregation {
-    /// The beginning of the epoch.
+    /// The time at which the epoch began, microseconds.
     began: u64,
     /// The segments delivered in the epoch.
     delivered: u32,
@@ -65,7 +65,7 @@ impl Aggregation {
         let most = &mut self.most[self.current];
         *most = (*most).max(extra.min(facts.window));
     }
-    /// Segments by which the window is widened, at `rate` (`bbr_ack_aggregation_cwnd`).
+    /// Returns the number of segments that are added to the window at `rate` (`bbr_ack_aggregation_cwnd`).
     pub(super) fn allowance(&self, rate: u64) -> u32 {
         let most = self.most[0].max(self.most[1]);
         let limit = u32::try_from(expected(rate, MOST_TIME)).unwrap_or(u32::MAX);
@@ -73,7 +73,7 @@ impl Aggregation {
     }
 }
 
-/// Segments delivered at `rate` in `span`.
+/// Returns the number of segments that a path delivers at `rate` in `span`, microseconds.
 fn expected(rate: u64, span: u64) -> u64 {
     ((u128::from(rate) * u128::from(span)) / u128::from(RATE_ONE)) as u64
 }

@@ -1,5 +1,5 @@
-//! [`Bbr1`]: BBR version 1 (Cardwell et al. 2016; Linux 6.1 `net/ipv4/tcp_bbr.c`, whose functions are
-//! named).
+//! [`Bbr1`]: BBR version 1 (Cardwell et al. 2016; Linux 6.1 `net/ipv4/tcp_bbr.c`). The comments name the
+//! functions of Linux.
 
 use perhop_qos::random::Stream;
 
@@ -14,7 +14,7 @@ use super::facts::{
 };
 use super::policed::{Finding, LongTerm};
 
-/// `bbr_high_gain`: 2 / ln 2, by which the flight doubles each round trip. `bbr_drain_gain`: the inverse.
+/// `bbr_high_gain`: 2 / ln 2, with which the flight doubles each round trip. `bbr_drain_gain`: the inverse.
 const HIGH_GAIN: u32 = ONE * 2885 / 1000 + 1;
 const DRAIN_GAIN: u32 = ONE * 1000 / 2885;
 /// The gain of the window outside startup (`bbr_cwnd_gain`).
@@ -22,13 +22,13 @@ const WINDOW_GAIN: u32 = 2 * ONE;
 /// `bbr_pacing_gain`: the pace is above the rate for one round trip, below it for one, and at the rate for
 /// six.
 const CYCLE: [u32; 8] = [ONE * 5 / 4, ONE * 3 / 4, ONE, ONE, ONE, ONE, ONE, ONE];
-/// The cycle begins with any phase except the second (`bbr_cycle_rand`).
+/// The number of phases with which the cycle can begin: all except the second (`bbr_cycle_rand`).
 const FIRST_PHASES: f64 = 7.0;
 /// The number of rounds over which the maximum rate is taken (`bbr_bw_rtts`).
 const RATE_ROUNDS: u64 = 10;
 /// The number of delivered segments up to which the window grows regardless of its target (`TCP_INIT_CWND`).
 const INITIAL_WINDOW: u32 = 10;
-/// The rate, bytes per second, below which single segments are sent (`bbr_min_tso_rate`).
+/// The pace below which single segments are sent, bytes per second (`bbr_min_tso_rate`).
 const LEAST_BURST_RATE: u64 = 1_200_000 / 8;
 
 /// BBR version 1.
@@ -50,7 +50,7 @@ pub(in crate::tcp::linux) struct Bbr1 {
     /// `rtt_cnt`: the number of rounds so far.
     rounds: u64,
     /// `next_rtt_delivered`: the delivery count that ends the round. The round ends with the first
-    /// acknowledgment of a segment that was sent at this count or a higher one.
+    /// acknowledgment of a segment that was sent at or above this count.
     round_ends: u32,
     /// `round_start`: whether the last acknowledgment began a round.
     round_begins: bool,
@@ -174,7 +174,7 @@ impl Bbr1 {
         let is_up = self.mode == BbrMode::ProbeBandwidth && self.phase == 0;
         window + if is_up { 2 } else { 0 }
     }
-    /// The flight at `rate` and the minimum round-trip time, times `gain` (`bbr_bdp`).
+    /// Returns the flight at `rate` and the minimum round-trip time, times `gain` (`bbr_bdp`).
     fn flight_at(&self, rate: u64, gain: u32) -> u32 {
         if self.least == u64::MAX { INITIAL_WINDOW } else { flight_at(rate, self.least, gain) }
     }
@@ -192,7 +192,8 @@ impl Bbr1 {
         let is_good = self.previous < State::Recovery && self.mode != BbrMode::ProbeRoundTrip;
         self.window_before = if is_good { window } else { self.window_before.max(window) };
     }
-    /// Handles a transmission after an idle time: the pace then equals the rate (`CA_EVENT_TX_START`).
+    /// Handles a transmission after an idle time (`CA_EVENT_TX_START`). In the cycle, the pace becomes the
+    /// rate.
     pub(super) fn on_restart(&mut self, facts: &mut Facts) {
         self.restarts = true;
         self.aggregation.begin_epoch(facts.now);
@@ -386,8 +387,9 @@ impl Bbr1 {
             facts.window = facts.window.min(LEAST_WINDOW);
         }
     }
-    /// `bbr_set_cwnd_to_recover_or_restore`: in the first round of a recovery, one segment is sent for each
-    /// delivered segment. Returns whether this rule applies.
+    /// Sets the window at the beginning and the end of a recovery (`bbr_set_cwnd_to_recover_or_restore`). In
+    /// the first round of a recovery, one segment is sent for each delivered segment. Returns whether this is
+    /// the first round.
     fn recover_or_restore(&mut self, facts: &mut Facts, sample: &RateSample) -> bool {
         let previous = std::mem::replace(&mut self.previous, facts.state);
         let flight = facts.in_flight + sample.newly_delivered;

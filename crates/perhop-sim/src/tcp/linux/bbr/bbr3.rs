@@ -1,6 +1,6 @@
-//! [`Bbr3`]: BBR version 3 (draft-ietf-ccwg-bbr; google/bbr, branch v3, `net/ipv4/tcp_bbr.c`, whose
-//! functions are named): the model, and the window and pace that follow from it. `probing` has its phases,
-//! and `signals` its reaction to losses and marks.
+//! [`Bbr3`]: BBR version 3 (draft-ietf-ccwg-bbr; google/bbr, branch v3, `net/ipv4/tcp_bbr.c`). This module
+//! has the model, and computes the window and the pace from the model. `probing` has the phases, and
+//! `signals` the reaction to losses and marks. The comments name the functions of Linux.
 
 use perhop_qos::random::Stream;
 
@@ -27,10 +27,10 @@ const UP_WINDOW_GAIN: u32 = WINDOW_GAIN + ONE / 4;
 /// The flight during the measurement of the minimum round-trip time: half of the model's flight
 /// (`bbr_probe_rtt_cwnd_gain`).
 pub(super) const PROBE_GAIN: u32 = ONE / 2;
-/// The part of a burst that depends on the minimum round-trip time halves with each 512 us of that time
-/// (`bbr_tso_rtt_shift`).
+/// The bytes that a short round-trip time adds to a burst halve with each 2⁹ us of the minimum round-trip
+/// time (`bbr_tso_rtt_shift`).
 const BURST_SHIFT: u32 = 9;
-/// Minimum number of segments in a burst (`tcp_min_tso_segs`).
+/// The minimum number of segments in a burst (`tcp_min_tso_segs`).
 const LEAST_BURST: u32 = 2;
 
 /// BBR version 3.
@@ -42,7 +42,7 @@ pub(in crate::tcp::linux) struct Bbr3 {
     pub(super) least: u64,
     /// `min_rtt_stamp`: the time at which the minimum round-trip time was measured, ticks.
     pub(super) least_at: u64,
-    /// `probe_rtt_min_us`: the minimum round-trip time since the last probe of it.
+    /// `probe_rtt_min_us`: the minimum round-trip time since it was last probed.
     pub(super) probed: u64,
     /// `probe_rtt_min_stamp`: the time at which `probed` was measured, ticks.
     pub(super) probed_at: u64,
@@ -94,16 +94,16 @@ pub(in crate::tcp::linux) struct Bbr3 {
     pub(super) loss_in_round: bool,
     /// `ecn_in_round`: whether there was a mark in this round of losses.
     pub(super) marks_in_round: bool,
-    /// `loss_events_in_round`: acknowledgments with losses in this round.
+    /// `loss_events_in_round`: the number of acknowledgments with losses in this round.
     pub(super) loss_events: u32,
     pub(super) bounds: Bounds,
     /// `bw_hi`: the maximum rates of the last and of the current probe.
     pub(super) rates: [u64; 2],
     /// `bw_probe_up_rounds`: the number of rounds of growth in this probe.
     pub(super) up_rounds: u32,
-    /// `bw_probe_up_cnt`: delivered segments per segment of growth.
+    /// `bw_probe_up_cnt`: the number of delivered segments for which the bound grows by one segment.
     pub(super) up_segments: u32,
-    /// `bw_probe_up_acks`: delivered segments that count towards the next growth.
+    /// `bw_probe_up_acks`: the number of delivered segments that count towards the next growth.
     pub(super) up_delivered: u32,
     /// `probe_wait_us`: the time until the next probe.
     pub(super) wait: u64,
@@ -125,7 +125,7 @@ pub(in crate::tcp::linux) struct Bbr3 {
     pub(super) alpha_delivered: u32,
     /// `alpha_last_delivered_ce`: the count of marked segments at the last update of `alpha`.
     pub(super) alpha_marked: u32,
-    /// `try_fast_path`: whether the window is the window of the model.
+    /// `try_fast_path`: whether the window has reached the window of the model.
     pub(super) is_settled: bool,
     pub(super) pace: u64,
     pub(super) random: Stream,
@@ -254,7 +254,7 @@ impl Bbr3 {
         let is_up = self.mode == BbrMode::ProbeBandwidth && self.phase == Phase::Up;
         window + if is_up { 2 } else { 0 }
     }
-    /// The flight at `rate` and the minimum round-trip time, times `gain` (`bbr_bdp`).
+    /// Returns the flight at `rate` and the minimum round-trip time, times `gain` (`bbr_bdp`).
     fn flight_at(&self, rate: u64, gain: u32) -> u32 {
         if self.least == u64::MAX { self.initial_window } else { flight_at(rate, self.least, gain) }
     }
@@ -351,9 +351,9 @@ impl Bbr3 {
         self.loss_in_cycle |= sample.lost > 0;
         self.marks_in_cycle |= sample.marked > 0;
     }
-    /// Updates the model by `sample` (`bbr_update_model`), or only its phases (`bbr_run_fast_path`) if the
+    /// Updates the model by `sample` (`bbr_update_model`), or only the phases (`bbr_run_fast_path`) if the
     /// sender is application-limited and the sample contains no new information. Returns whether window and
-    /// pace also remain unchanged.
+    /// pace remain unchanged.
     fn takes_fast_path(&mut self, facts: &mut Facts, sample: &RateSample, rate: u64) -> bool {
         let is_possible = self.is_settled
             && sample.is_app_limited

@@ -3,15 +3,16 @@
 use super::super::rate::Departure;
 use super::facts::{Facts, LEAST_WINDOW, ONE};
 
-/// No bound.
+/// The values of a rate and of a flight without a bound.
 pub(super) const NO_RATE: u64 = u64::MAX;
 pub(super) const NO_FLIGHT: u32 = u32::MAX;
 /// The fraction by which losses reduce rate and flight, so that 0.7 of them remains (`bbr_beta`).
 const BETA: u32 = ONE * 30 / 100;
-/// Part of the flight left for other flows and for the next probe: 15 % (`bbr_inflight_headroom`).
+/// The fraction of the flight that is left for other flows and for the next probe: 15 %
+/// (`bbr_inflight_headroom`).
 const HEADROOM: u32 = ONE * 15 / 100;
-/// More than 2 % losses, or marks on more than half of the segments, show that too much is in flight
-/// (`bbr_loss_thresh`, `bbr_ecn_thresh`).
+/// The maximum fractions of lost segments (2 %) and of marked segments (50 %). Above them, too much is in
+/// flight (`bbr_loss_thresh`, `bbr_ecn_thresh`).
 const MOST_LOSS: u32 = ONE * 2 / 100;
 pub(super) const MOST_MARKS: u32 = ONE / 2;
 /// Marks reduce the flight by a third of the fraction of marks (`bbr_ecn_factor`).
@@ -63,8 +64,8 @@ impl Bounds {
         self.high_flight = self.high_flight.max(self.undo.2);
     }
 
-    /// `bbr_adapt_lower_bounds`: lowers the bounds after a round trip with losses, or with a fraction `alpha`
-    /// of marks. The path delivers at most `rate`. The congestion window is `window`.
+    /// Lowers the bounds after a round trip with losses, or with marks whose mean fraction is `alpha`
+    /// (`bbr_adapt_lower_bounds`). The path delivers at most `rate`. The congestion window is `window`.
     pub(super) fn lower(&mut self, rate: u64, window: u32, has_losses: bool, alpha: Option<u32>) {
         let mut by_marks = NO_FLIGHT;
         if let Some(alpha) = alpha {
@@ -95,7 +96,7 @@ impl Bounds {
     pub(super) fn cut_high_flight(&mut self, in_flight: u32, target: u32) {
         self.high_flight = in_flight.max(part(target, ONE - BETA));
     }
-    /// The bound `high_flight` less the part for other flows (`bbr_inflight_with_headroom`).
+    /// Returns the bound `high_flight` less the headroom for other flows (`bbr_inflight_with_headroom`).
     pub(super) fn with_headroom(&self) -> u32 {
         if self.high_flight == NO_FLIGHT {
             return NO_FLIGHT;
@@ -105,22 +106,22 @@ impl Bounds {
     }
 }
 
-/// `parts` 256ths of `whole`.
+/// Returns `parts` 256ths of `whole`.
 pub(super) fn part(whole: u32, parts: u32) -> u32 {
     ((u64::from(whole) * u64::from(parts)) >> 8) as u32
 }
 
-/// `bbr_is_inflight_too_high` for losses: whether `lost` of `in_flight` segments are too many.
+/// Whether `lost` of `in_flight` segments are too many (`bbr_is_inflight_too_high`).
 pub(super) fn loses_too_many(lost: u32, in_flight: u32) -> bool {
     lost > 0 && in_flight > 0 && lost > part(in_flight, MOST_LOSS)
 }
-/// `bbr_is_inflight_too_high` for marks: whether `marked` of `delivered` segments are too many.
+/// Whether `marked` of `delivered` segments are too many (`bbr_is_inflight_too_high`).
 pub(super) fn marks_too_many(marked: u32, delivered: u32) -> bool {
     marked > 0 && delivered > 0 && marked > part(delivered, MOST_MARKS)
 }
 
-/// `bbr_inflight_hi_from_lost_skb`: the flight up to the segment of `departure` at which the losses became
-/// too many: (lost + x) / (in flight + x) is the threshold.
+/// Returns the flight at which the losses became too many (`bbr_inflight_hi_from_lost_skb`). It is the flight
+/// before the segment of `departure` plus x, where (lost + x) / (in flight + x) is the threshold.
 pub(super) fn flight_before_loss(facts: &Facts, departure: &Departure) -> u32 {
     let before = departure.in_flight.saturating_sub(1);
     let lost_before = (facts.lost - departure.lost).saturating_sub(1);

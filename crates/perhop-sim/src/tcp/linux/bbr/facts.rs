@@ -1,5 +1,5 @@
-//! Constants of both versions of BBR, their input from the connection ([`Facts`]), and their model of the
-//! path ([`BbrModel`]).
+//! The constants of both versions of BBR, the input from the connection ([`Facts`]), and the model of the
+//! path for other modules ([`BbrModel`]).
 
 use perhop_qos::units::Time;
 
@@ -10,7 +10,8 @@ use super::super::State;
 pub(super) const ONE: u32 = 256;
 /// The rate of one segment per microsecond (`BW_UNIT`).
 pub(super) const RATE_ONE: u64 = 1 << 24;
-/// The pace is 99 % of the model's rate, so that queues drain (`bbr_pacing_margin_percent`).
+/// The pace in percent of the model's rate. It is below 100, so that queues drain
+/// (`bbr_pacing_margin_percent`).
 pub(super) const PACE_PERCENT: u64 = 99;
 /// The minimum window, segments. If each acknowledgment covers two segments, it permits two acknowledgments
 /// per round trip (`bbr_cwnd_min_target`).
@@ -18,13 +19,13 @@ pub(super) const LEAST_WINDOW: u32 = 4;
 /// The time for which the window is small, so that the minimum round-trip time can be measured
 /// (`bbr_probe_rtt_mode_ms`).
 pub(super) const PROBE_LASTS: Time = Time::from_milliseconds(200);
-/// Lifetime of a minimum round-trip time (`bbr_min_rtt_win_sec`).
+/// The lifetime of a minimum round-trip time (`bbr_min_rtt_win_sec`).
 pub(super) const ROUND_TRIP_LASTS: Time = Time::from_seconds(10);
 /// The path is full if the rate grows by less than a quarter in three rounds (`bbr_full_bw_thresh`,
 /// `bbr_full_bw_cnt`).
 pub(super) const FULL_GROWTH: u64 = 320;
 pub(super) const FULL_ROUNDS: u32 = 3;
-/// The round-trip time before the first sample.
+/// The assumed round-trip time before the first sample, microseconds.
 pub(super) const NOMINAL_ROUND_TRIP: u64 = 1000;
 /// The longest burst of a host, bytes: `GSO_MAX_SIZE` less `MAX_TCP_HEADER`.
 pub(super) const LONGEST_BURST: u64 = 65_536 - 1 - 320;
@@ -59,12 +60,12 @@ pub struct BbrModel {
     pub window_gain: f64,
 }
 
-/// BBR's input from the connection, and its output.
+/// The input of BBR from the connection, and the output of BBR.
 #[derive(Clone, Copy, Debug)]
 #[allow(clippy::struct_excessive_bools)] // each is one of Linux's flags
 pub(in crate::tcp::linux) struct Facts {
     pub(super) now: u64,
-    /// Ticks of the host's clock.
+    /// The current tick of the host's clock.
     pub(super) ticks: u64,
     pub(super) clock: Clock,
     /// The number of segments delivered so far.
@@ -86,7 +87,7 @@ pub(in crate::tcp::linux) struct Facts {
     pub(super) least: u64,
     /// Payload of a full segment, bytes.
     pub(super) payload: u64,
-    /// Time until the pace permits the next segment.
+    /// The time until the pace permits the next segment.
     pub(super) until_departure: u64,
     /// Whether marks are reported exactly and come from a queue that marks early.
     pub(super) has_exact_marks: bool,
@@ -99,24 +100,26 @@ pub(in crate::tcp::linux) struct Facts {
 }
 
 impl Facts {
-    /// `span` in ticks.
+    /// Returns `span` in ticks.
     pub(super) fn ticks_in(&self, span: Time) -> u64 {
         self.clock.ticks_in(span)
     }
 }
 
-/// `percent` of `rate` times `gain`, in bytes per second (`bbr_rate_bytes_per_sec`).
+/// Returns `percent` of `rate` times `gain`, bytes per second (`bbr_rate_bytes_per_sec`).
 pub(super) fn bytes_per_second(rate: u64, gain: u32, payload: u64, percent: u64) -> u64 {
     let rate = (rate * payload * u64::from(gain)) >> 8;
     (rate * (1_000_000 / 100 * percent)) >> 24
 }
-/// `bbr_bdp`: segments in flight at `rate` with round-trip time `least`, times `gain`, rounded up.
+/// Returns the number of segments in flight at `rate` with round-trip time `least`, times `gain`, rounded up
+/// (`bbr_bdp`).
 pub(super) fn flight_at(rate: u64, least: u64, gain: u32) -> u32 {
     let flight = u128::from(rate) * u128::from(least) * u128::from(gain);
     (flight >> 8).div_ceil(u128::from(RATE_ONE)) as u32
 }
-/// `bbr_packets_in_net_at_edt`: segments in the network when the next segment leaves, computed from
-/// `in_flight` now. `burst` is added while the flight must grow.
+/// Returns the number of segments in the network when the next segment leaves (`bbr_packets_in_net_at_edt`).
+/// `in_flight` segments are in flight now. `burst` is the size of a burst while the flight must grow,
+/// otherwise 0.
 pub(super) fn in_network_at_departure(facts: &Facts, rate: u64, in_flight: u32, burst: u32) -> u32 {
     let delivered = (u128::from(rate) * u128::from(facts.until_departure)) >> 24;
     (in_flight + burst).saturating_sub(u32::try_from(delivered).unwrap_or(u32::MAX))

@@ -10,7 +10,8 @@ use super::super::{LinuxSender, microseconds};
 use super::facts::{BbrModel, Facts};
 
 impl LinuxSender {
-    /// Whether the congestion control sets the window itself, in every state (`cong_control`): Prague, BBR.
+    /// Whether the congestion control sets the window itself in every state, as Prague and BBR do
+    /// (`cong_control`).
     pub(in crate::tcp::linux) fn has_own_control(&self) -> bool {
         self.has_prague() || self.bbr.is_some()
     }
@@ -77,8 +78,8 @@ impl LinuxSender {
             bbr.open(&facts);
         }
     }
-    /// Records a write of the application (`tcp_rate_check_app_limited`): the sender was application-limited
-    /// if it has less than a segment to send and no other limit applies.
+    /// Records a write of the application. Until the write, the sender was application-limited if it had less
+    /// than a segment to send and no other limit applied (`tcp_rate_check_app_limited`).
     pub(in crate::tcp) fn note_write(&mut self, unsent: u64, payload: u64) {
         let has_room = self.in_flight() < self.window;
         let is_repaired = self.records.lost <= self.records.retransmitted;

@@ -1,7 +1,7 @@
-//! BBR: congestion control by a model of the path: its delivery rate and its minimum round-trip time
-//! (Cardwell et al. 2016, draft-ietf-ccwg-bbr). Times are in microseconds unless ticks are named.
+//! BBR: congestion control with a model of the path, which has a delivery rate and a minimum round-trip time
+//! (Cardwell et al. 2016, draft-ietf-ccwg-bbr). Times are in microseconds, or in ticks where stated.
 //!
-//! `bbr1` is version 1 of Linux 6.1 (`net/ipv4/tcp_bbr.c`), and `policed` its mode for policers. `bbr3` is
+//! `bbr1` is version 1 of Linux 6.1 (`net/ipv4/tcp_bbr.c`), and `policed` is its mode for policers. `bbr3` is
 //! version 3 (google/bbr, branch v3), with its phases in `probing` and its limits in `signals` and `bounds`.
 //! Both versions read the state of the connection from [`Facts`] and each acknowledgment from a
 //! [`RateSample`]. The sender calls them in `hooks`.
@@ -73,7 +73,7 @@ impl Bbr {
             Bbr::V3(bbr) => bbr.on_acknowledgment(facts, sample),
         }
     }
-    /// Reports that data are sent after none were in flight (`CA_EVENT_TX_START`).
+    /// Reports that data are sent while no data are in flight (`CA_EVENT_TX_START`).
     fn on_first_in_flight(&mut self, facts: &mut Facts) {
         if !facts.is_app_limited {
             return;
@@ -83,7 +83,7 @@ impl Bbr {
             Bbr::V3(bbr) => bbr.on_restart(facts),
         }
     }
-    /// Reports the event at which other algorithms would begin to reduce `window` (`bbr_ssthresh`).
+    /// Reports a congestion event, at which other algorithms would begin to reduce `window` (`bbr_ssthresh`).
     pub(super) fn on_reduction(&mut self, window: u32) {
         match self {
             Bbr::V1(bbr) => bbr.save_window(window),
@@ -125,7 +125,7 @@ impl Bbr {
             Bbr::V3(bbr) => bbr.undo(facts),
         }
     }
-    /// Whether the version needs reports of single losses.
+    /// Whether this version of BBR needs a report of each loss.
     pub(super) fn wants_losses(&self) -> bool {
         matches!(self, Bbr::V3(_))
     }

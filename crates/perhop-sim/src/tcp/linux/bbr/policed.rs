@@ -1,5 +1,5 @@
-//! [`LongTerm`]: detection of a policer on the path and of its rate (`bbr_lt_bw_sampling`; Flach et al.
-//! 2016).
+//! [`LongTerm`]: detection of a policer on the path, and of the policer's rate (`bbr_lt_bw_sampling`; Flach
+//! et al. 2016).
 
 use super::super::rate::RateSample;
 use super::facts::{Facts, ONE, PACE_PERCENT, RATE_ONE, bytes_per_second};
@@ -14,7 +14,7 @@ const LOSSY: u64 = 50;
 /// `bbr_lt_bw_diff`).
 const SAME_PART: u64 = 32;
 const SAME_BYTES: u64 = 500;
-/// Rounds for which a detected rate is used (`bbr_lt_bw_max_rtts`).
+/// The number of rounds for which a detected rate is used (`bbr_lt_bw_max_rtts`).
 const USED_ROUNDS: u32 = 48;
 
 /// The detector: two lossy intervals with the same rate indicate a policer.
@@ -33,7 +33,7 @@ pub(super) struct LongTerm {
     lost: u32,
 }
 
-/// The effect of an acknowledgment on the pace.
+/// The result of the detection after an acknowledgment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Finding {
     Nothing,

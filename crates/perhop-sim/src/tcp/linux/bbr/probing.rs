@@ -1,4 +1,4 @@
-//! The phases in which BBR version 3 probes the rate, and its probe of the minimum round-trip time.
+//! The phases in which BBR version 3 probes the rate, and the probe of the minimum round-trip time.
 
 use perhop_qos::units::Time;
 
@@ -10,7 +10,7 @@ use super::facts::{BbrMode, Facts, PROBE_LASTS, ROUND_TRIP_LASTS};
 use super::phase::{Acks, Phase};
 
 /// The minimum wait before the next probe, microseconds (`bbr_bw_probe_base_us`). The wait is two to three
-/// seconds, or the number of rounds between two losses of Reno if these are shorter.
+/// seconds, or the rounds between two losses of Reno if these take less time.
 const LEAST_WAIT: u64 = 2_000_000;
 /// The random part of the wait, microseconds (`bbr_bw_probe_rand_us`).
 const RANDOM_WAIT: f64 = 1_000_000.0;
@@ -19,7 +19,7 @@ const MOST_ROUNDS: u32 = 63;
 /// The upper limit of the random number of rounds by which the wait is shorter: 0 or 1 round
 /// (`bbr_bw_probe_rand_rounds`).
 const RANDOM_ROUNDS: f64 = 2.0;
-/// Interval between measurements of the minimum round-trip time (`bbr_probe_rtt_win_ms`).
+/// The interval between measurements of the minimum round-trip time (`bbr_probe_rtt_win_ms`).
 const PROBE_EACH: Time = Time::from_seconds(5);
 /// The maximum number of rounds in which growth doubles.
 const MOST_DOUBLINGS: u32 = 30;
@@ -56,8 +56,8 @@ impl Bbr3 {
         }
         self.begin_phase(Phase::Cruise);
     }
-    /// Begins the phase `Refill` (`bbr_start_bw_probe_refill`). Growth will start as if it had already lasted
-    /// `rounds` rounds.
+    /// Begins the phase `Refill` (`bbr_start_bw_probe_refill`). The growth of the following phase starts as
+    /// if it had already lasted `rounds` rounds.
     fn refill(&mut self, facts: &Facts, rounds: u32) {
         self.bounds.lift();
         self.up_rounds = rounds;
@@ -99,7 +99,7 @@ impl Bbr3 {
         }
     }
 
-    /// `bbr_handle_inflight_too_high`: ends a probe that went too far with `in_flight` segments.
+    /// Ends a probe in which `in_flight` segments were too many (`bbr_handle_inflight_too_high`).
     pub(super) fn handle_too_high(&mut self, facts: &Facts, in_flight: u32, is_app_limited: bool) {
         self.was_too_high = true;
         self.is_probe_sampled = false;
@@ -204,7 +204,8 @@ impl Bbr3 {
         }
     }
 
-    /// Updates the minimum round-trip time, and begins a probe of it when one is due (`bbr_update_min_rtt`).
+    /// Updates the minimum round-trip time, and begins to probe this time when a probe is due
+    /// (`bbr_update_min_rtt`).
     pub(super) fn update_round_trip(&mut self, facts: &mut Facts, sample: &RateSample) {
         let is_due = facts.ticks > self.probed_at + facts.ticks_in(PROBE_EACH);
         if let Some(round_trip) = sample.round_trip

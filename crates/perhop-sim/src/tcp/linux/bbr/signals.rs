@@ -1,4 +1,4 @@
-//! The signals of loss and marks for BBR version 3, per round trip (`bbr_update_congestion_signals`).
+//! The signals of losses and marks in each round trip, for BBR version 3 (`bbr_update_congestion_signals`).
 
 use super::super::State;
 use super::super::rate::{Departure, RateSample};
@@ -118,8 +118,8 @@ impl Bbr3 {
         self.loss_in_round = true;
         self.loss_in_cycle = true;
     }
-    /// Records that the segment of `departure` is marked lost (`bbr_skb_marked_lost`). The count in `facts`
-    /// includes it.
+    /// Records that the segment of `departure` is marked lost (`bbr_skb_marked_lost`). The count of losses in
+    /// `facts` includes this segment.
     pub(super) fn on_lost(&mut self, facts: &Facts, departure: &Departure) {
         self.note_loss(facts);
         if !self.is_probe_sampled {

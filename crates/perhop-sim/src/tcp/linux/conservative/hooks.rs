@@ -13,8 +13,8 @@ const ROUNDS: u32 = 5;
 const MOST_SEGMENTS: u32 = 8;
 
 impl ConservativeStart {
-    /// RFC 9406 §4.2: processes an acknowledgment in slow start with round-trip time `sample`. Returns
-    /// whether slow start is over.
+    /// Processes an acknowledgment in slow start with round-trip time `sample`. Returns whether slow start
+    /// ends (RFC 9406 §4.2).
     pub(in crate::tcp::linux) fn on_sample(&mut self, stream: &Sender, sample: u64) -> bool {
         if self.is_over {
             return false;
@@ -35,7 +35,7 @@ impl ConservativeStart {
         }
         false
     }
-    /// The growth of the window for `segments` acknowledged segments.
+    /// Returns the growth of the window for `segments` acknowledged segments.
     pub(in crate::tcp::linux) fn growth(&mut self, stream: &Sender, segments: u32) -> u32 {
         if self.is_over {
             return segments;

@@ -32,7 +32,7 @@ pub(super) struct ConservativeStart {
     baseline: Option<u64>,
     /// The number of rounds of CSS. The first round is partial.
     rounds: u32,
-    /// Segments that count towards the next increase.
+    /// The number of acknowledged segments that count towards the next increase.
     credit: u32,
 }
 
@@ -57,8 +57,8 @@ impl ConservativeStart {
         self.is_over = true;
     }
 
-    /// RFC 9406 §4.2: starts CSS if the round-trip time has increased, and ends it if the time is below the
-    /// baseline again.
+    /// Starts CSS if the round-trip time has increased, and ends CSS if the round-trip time is below the
+    /// baseline again (RFC 9406 §4.2).
     fn judge_round(&mut self) {
         match self.baseline {
             None if self.last != NONE => {

@@ -24,14 +24,14 @@ impl Dctcp {
 }
 
 impl LinuxSender {
-    /// Checks whether a window of data has ended, before the deliveries of an acknowledgment are counted
-    /// (`CA_ACK_WIN_UPDATE`).
+    /// Updates DCTCP's fraction of marks if a window of data has ended. Call it before the deliveries of an
+    /// acknowledgment are counted (`CA_ACK_WIN_UPDATE`).
     pub(in crate::tcp::linux) fn update_share(&mut self, stream: &Sender) {
         if let Some(Scalable::Dctcp(dctcp)) = self.scalable.as_deref_mut() {
             dctcp.update(stream, self.delivered, self.feedback.marked);
         }
     }
-    /// `dctcp_react_to_loss`, RFC 8257 §3.5: halves the window after a loss.
+    /// Sets the threshold after a loss; DCTCP halves the window (`dctcp_react_to_loss`, RFC 8257 §3.5).
     pub(in crate::tcp::linux) fn react_to_loss(&mut self, stream: &Sender) {
         match self.scalable.as_deref_mut() {
             Some(Scalable::Dctcp(_)) => self.threshold = (self.window >> 1).max(2),

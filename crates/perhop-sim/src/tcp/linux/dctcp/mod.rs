@@ -2,7 +2,7 @@
 
 mod hooks;
 
-/// The fraction of marks 1.
+/// The value of `alpha` for a fraction of marks of 1.
 const ONE: u32 = 1024;
 /// RFC 8257 §4.2: g = 1/16.
 const GAIN_SHIFT: u32 = 4;
@@ -14,9 +14,9 @@ pub(super) struct Dctcp {
     alpha: u32,
     /// The offset whose acknowledgment ends the window of data.
     ends: u64,
-    /// The segments delivered before the window of data.
+    /// The number of segments delivered before the window of data.
     delivered: u32,
-    /// The marked segments delivered before the window of data.
+    /// The number of marked segments delivered before the window of data.
     marked: u32,
 }
 
@@ -27,7 +27,7 @@ impl Default for Dctcp {
 }
 
 impl Dctcp {
-    /// `dctcp_ssthresh`: the window after marks, RFC 8257 §3.3.
+    /// Returns the window after marks (`dctcp_ssthresh`, RFC 8257 §3.3).
     pub(super) fn reduced(&self, window: u32) -> u32 {
         window - ((u64::from(window) * u64::from(self.alpha)) >> 11) as u32
     }

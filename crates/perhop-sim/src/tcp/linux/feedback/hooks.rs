@@ -8,7 +8,7 @@ use super::super::super::sender::Sender;
 use super::super::LinuxSender;
 use super::super::acknowledged::Ack;
 
-/// Number of values of the counter.
+/// The number of values of the counter.
 const VALUES: u32 = 8;
 
 impl LinuxSender {
@@ -17,7 +17,7 @@ impl LinuxSender {
     pub(in crate::tcp) fn expect_handshake_ack(&mut self) {
         self.feedback.awaits_handshake_ack = true;
     }
-    /// Reads the marks that `segment` reports; `ack` has the properties of its acknowledgment. Returns
+    /// Reads the marks that `segment` reports. `ack` has the properties of the acknowledgment. Returns
     /// whether the segment reports marks.
     ///
     /// Linux, `__tcp_accecn_process`: a counter is valid in an acknowledgment of new data or with a later

@@ -7,7 +7,7 @@ use perhop_qos::units::Time;
 
 use super::super::marks::FIRST_COUNT;
 
-/// Segments that were delivered and had arrived marked.
+/// The marks that acknowledgments have reported.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Feedback {
     /// `delivered_ce`: the number of delivered segments that had arrived marked.

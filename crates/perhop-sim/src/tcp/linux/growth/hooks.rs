@@ -34,7 +34,7 @@ impl LinuxSender {
             self.shrink_unused(stream, now);
         }
     }
-    /// `tcp_cwnd_application_limited` (RFC 2861): reduces an unused window.
+    /// Reduces a window that is not fully used (`tcp_cwnd_application_limited`, RFC 2861).
     fn shrink_unused(&mut self, stream: &Sender, now: u64) {
         if self.state == State::Open {
             let used = self.usage.since.max(stream.parameters.initial_segments() as u32);
@@ -47,8 +47,8 @@ impl LinuxSender {
         self.usage.whole_at = now;
     }
 
-    /// `tcp_cwnd_restart` (RFC 2861): after an idle time, halves the window once for each timeout that has
-    /// passed, down to the initial window.
+    /// Halves the window after an idle time, once for each timeout that has passed, down to the initial
+    /// window (`tcp_cwnd_restart`, RFC 2861).
     pub(in crate::tcp::linux) fn restart_after_idle(&mut self, stream: &Sender, now: Time) {
         let (sent, timeout) = (self.clock.ticks_at(stream.last_sent), self.rto_ticks(stream));
         let idle = self.clock.ticks_at(now) - sent;
@@ -129,8 +129,8 @@ impl LinuxSender {
             self.threshold = self.window;
         }
     }
-    /// The pace of a paced sender, bytes per second; 0 if unknown (`tcp_update_pacing_rate`). Prague's pace
-    /// is the pace of its window (`prague_update_pacing_rate`).
+    /// Returns the pace of a paced sender, bytes per second; 0 if unknown (`tcp_update_pacing_rate`,
+    /// `prague_update_pacing_rate`).
     pub(in crate::tcp::linux) fn pacing_rate(&self, stream: &Sender) -> u64 {
         if let Some(bbr) = &self.bbr {
             return bbr.pacing_rate();

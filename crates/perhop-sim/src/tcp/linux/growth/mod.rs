@@ -22,7 +22,7 @@ impl Usage {
     pub(super) fn is_whole(&self) -> bool {
         self.is_limited
     }
-    /// Starts when the connection opens, at tick `now`.
+    /// Starts the observation at tick `now`, when the connection opens.
     pub(super) fn begin(&mut self, now: u64) {
         self.whole_at = now;
     }

@@ -7,14 +7,14 @@ use super::{BATCH, Hystart, MOST_FOR_BATCHES};
 const LEAST_WINDOW: u32 = 16;
 /// The maximum gap between acknowledgments of one train, microseconds.
 const TRAIN_GAP: u64 = 2000;
-/// Number of round-trip samples whose minimum is the delay of a round.
+/// The number of round-trip samples whose minimum is the delay of a round.
 const SAMPLES: u32 = 8;
-/// Limits of the delay increase that ends slow start, microseconds.
+/// The limits of the delay increase that ends slow start, microseconds.
 const LEAST_DELAY: u64 = 4000;
 const MOST_DELAY: u64 = 16_000;
 
-/// The time, microseconds, in which four batches are sent at `rate` bytes per second, at most
-/// [`MOST_FOR_BATCHES`] (`hystart_ack_delay`).
+/// Returns the time in which four batches are sent at `rate` bytes per second, at most [`MOST_FOR_BATCHES`],
+/// microseconds (`hystart_ack_delay`).
 fn time_for_batches(rate: u64) -> u64 {
     (4 * BATCH * 1_000_000).checked_div(rate).map_or(0, |time| time.min(MOST_FOR_BATCHES))
 }

@@ -5,7 +5,7 @@ mod hooks;
 
 use perhop_scenario::tcp::{Parameters, SlowStartExit};
 
-/// The maximum size of a batch that the device divides into segments (`gso_max_size`), bytes.
+/// The maximum size of a batch that the network device divides into segments, bytes (`gso_max_size`).
 const BATCH: u64 = 65_536;
 /// The maximum time for four batches, microseconds.
 const MOST_FOR_BATCHES: u64 = 1000;

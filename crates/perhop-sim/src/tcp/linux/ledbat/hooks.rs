@@ -8,7 +8,7 @@ impl LinuxSender {
     pub(in crate::tcp::linux) fn adapt_ledbat(&mut self, ack: &Ack, delivered: u32) {
         let flight = self.in_flight() + delivered;
         let (Some(ledbat), Some(delay)) = (&mut self.ledbat, ack.one_way) else { return };
-        // The window in whole segments may have changed after a loss or an idle time.
+        // A loss or an idle time may have changed the sender's window.
         if ledbat.window as u32 != self.window {
             ledbat.window = f64::from(self.window);
         }

@@ -1,8 +1,8 @@
 //! LEDBAT (RFC 6817): a window that grows while the queueing delay of the path is below a target.
 //!
-//! Two options of the standard are chosen: there is no slow start, and the filter is the minimum of the last
-//! four delays. Losses, marks and timeouts are detected as for all algorithms and halve the window (§2.4.2:
-//! at most once per round trip, never below two segments).
+//! Of the options of the standard, perhop uses no slow start, and the minimum of the last four delays as the
+//! filter. Losses, marks and timeouts are detected as for all algorithms and halve the window (§2.4.2: at
+//! most once per round trip, never below two segments).
 
 mod hooks;
 
@@ -15,16 +15,16 @@ const ALLOWED_INCREASE: u32 = 1;
 const LEAST_WINDOW: f64 = 2.0;
 /// RFC 6817 §2.5: `BASE_HISTORY` SHOULD be 10, minutes.
 const BASE_HISTORY: usize = 10;
-/// `CURRENT_FILTER`, for which the standard has no value. `TcpLedbat` of ns-3 and `tcp_ledbat` for Linux use
-/// four.
+/// `CURRENT_FILTER`: the number of delays in the filter. The standard has no value; `TcpLedbat` of ns-3 and
+/// `tcp_ledbat` for Linux use four.
 const CURRENT_FILTER: usize = 4;
 /// A minute, microseconds.
 const MINUTE: u64 = 60_000_000;
 
-/// One-way delays, and the window with its fraction. Times are in microseconds.
+/// The one-way delays of the path, and the window. Times are in microseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ledbat {
-    /// The window with its fraction, segments.
+    /// The window, segments with fractions.
     window: f64,
     /// The minimum delay of each of the last minutes.
     base: [u64; BASE_HISTORY],
@@ -49,7 +49,8 @@ impl Default for Ledbat {
 }
 
 impl Ledbat {
-    /// RFC 6817 §2.4.2, `update_base_delay` and `update_current_delay`: adds a `delay` measured at `now`.
+    /// Adds a `delay` that was measured at `now` (RFC 6817 §2.4.2, `update_base_delay` and
+    /// `update_current_delay`).
     fn add(&mut self, now: u64, delay: u64) {
         let minute = now / MINUTE;
         if minute != self.minute {
@@ -62,14 +63,14 @@ impl Ledbat {
         self.current[self.next] = delay;
         self.next = (self.next + 1) % CURRENT_FILTER;
     }
-    /// `FILTER(current_delays)` - `MIN(base_delays)`.
+    /// Returns the queueing delay: `FILTER(current_delays)` - `MIN(base_delays)`.
     fn queueing_delay(&self) -> u64 {
         let least = |delays: &[u64]| delays.iter().copied().min().unwrap_or(0);
         // The last delays can be older than all minutes of the base, and therefore lower.
         least(&self.current).saturating_sub(least(&self.base))
     }
-    /// RFC 6817 §2.4.2: processes an acknowledgment of `delivered` segments. `flight` segments were in the
-    /// network.
+    /// Adapts the window after an acknowledgment of `delivered` segments (RFC 6817 §2.4.2). `flight` segments
+    /// were in the network.
     fn adapt(&mut self, delivered: u32, flight: u32) {
         let off_target = (TARGET - self.queueing_delay() as f64) / TARGET;
         self.window += GAIN * off_target * f64::from(delivered) / self.window;

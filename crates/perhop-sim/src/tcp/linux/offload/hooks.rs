@@ -7,7 +7,7 @@ use super::super::super::sender::Sender;
 use super::super::{LinuxSender, State, microseconds};
 use super::burst_segments;
 
-/// `prague_burst_shift`: Prague's burst is the data of 2^-12 s.
+/// `prague_burst_shift`: a burst of Prague is the data that the pace permits in 2^-12 s.
 const PRAGUE_SHIFT: u32 = 12;
 /// The minimum burst, segments (`sysctl_tcp_min_tso_segs`), and the rate, bytes per second, below which BBR
 /// sends single segments (`bbr_min_tso_segs`).
@@ -22,7 +22,7 @@ const RECENT: Time = Time::from_milliseconds(1);
 const SOON_US: u64 = 1000;
 
 impl LinuxSender {
-    /// `tcp_tso_segs`: segments of a full burst.
+    /// Returns the number of segments of a full burst (`tcp_tso_segs`).
     fn full_burst(&self, stream: &Sender, config: SegmentationOffload) -> u32 {
         let rate = self.pacing_rate(stream);
         if self.has_prague() {
@@ -35,8 +35,7 @@ impl LinuxSender {
         burst_segments(rate, self.least.get(), config.largest.as_bytes(), stream.payload).max(least)
     }
 
-    /// Whether the next new segment leaves now, as a part of the current burst or as the first segment of a
-    /// new burst.
+    /// Whether the next new segment leaves now, in the current burst or as the first segment of a new burst.
     pub(in crate::tcp::linux) fn joins_burst(&mut self, stream: &Sender, now: Time) -> bool {
         let Some((config, left)) = self.bursts.as_ref().map(|bursts| (bursts.config, bursts.left)) else {
             return true;
@@ -49,8 +48,8 @@ impl LinuxSender {
         left.is_some()
     }
 
-    /// Segments of the next burst of new data; `None` if it is delayed. The window must permit at least one
-    /// segment.
+    /// Returns the number of segments of the next burst of new data; `None` if the burst is delayed. The
+    /// window must permit at least one segment.
     fn next_burst(&self, stream: &Sender, now: Time, config: SegmentationOffload) -> Option<u32> {
         let unsent = stream.end() - stream.next;
         if unsent <= stream.payload {
@@ -66,8 +65,8 @@ impl LinuxSender {
         Some(permitted.min(u32::try_from(available).unwrap_or(u32::MAX)).max(1))
     }
 
-    /// `tcp_tso_should_defer`: whether to wait for acknowledgments that permit a burst of `most` segments. In
-    /// the simulator, the data of the application are one buffer.
+    /// Whether the sender waits for acknowledgments that permit a burst of `most` segments
+    /// (`tcp_tso_should_defer`). In the simulator, all data of the application are in one buffer.
     fn is_deferred(&self, stream: &Sender, now: Time, most: u32) -> bool {
         let last =
             self.pacer.as_ref().map_or(stream.last_sent, |pacer| pacer.departs().max(stream.last_sent));
@@ -92,7 +91,7 @@ impl LinuxSender {
         limit <= unsent || !stream.finishing
     }
 
-    /// Ends the burst, because no further segment leaves now, and includes it in the pace.
+    /// Ends the burst, because no further segment leaves now, and counts the burst in the pace.
     pub(in crate::tcp::linux) fn end_offload(&mut self, stream: &Sender, now: Time) {
         let Some(bursts) = &mut self.bursts else { return };
         if let Some((bytes, segments)) = bursts.end() {

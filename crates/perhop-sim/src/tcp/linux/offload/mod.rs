@@ -18,9 +18,9 @@ pub(super) struct Bursts {
     config: SegmentationOffload,
     /// The number of segments of the burst that are not sent yet.
     left: u32,
-    /// The bytes that were sent and that the pace has not counted yet.
+    /// The number of sent bytes that the pace has not counted yet.
     bytes: u64,
-    /// The segments that were sent and that the pace has not counted yet.
+    /// The number of sent segments that the pace has not counted yet.
     segments: u32,
     /// Whether new data wait for a larger congestion window.
     waits: bool,
@@ -30,14 +30,14 @@ impl Bursts {
     pub(super) fn new(config: SegmentationOffload) -> Bursts {
         Bursts { config, left: 0, bytes: 0, segments: 0, waits: false }
     }
-    /// Adds a leaving segment of `bytes`. After the last segment of a burst, returns the bytes and segments
-    /// of the burst.
+    /// Adds a sent segment of `bytes`. After the last segment of a burst, returns the numbers of bytes and
+    /// segments of the burst.
     pub(super) fn add(&mut self, bytes: u64) -> Option<(u64, u32)> {
         self.bytes += bytes;
         self.segments += 1;
         if self.left > 0 { None } else { self.end() }
     }
-    /// Ends the burst early. Returns the bytes and segments that the pace has not counted yet.
+    /// Ends the burst early. Returns the numbers of bytes and segments that the pace has not counted yet.
     pub(super) fn end(&mut self) -> Option<(u64, u32)> {
         self.left = 0;
         let sent = (std::mem::take(&mut self.bytes), std::mem::take(&mut self.segments));
@@ -51,8 +51,9 @@ impl Bursts {
     }
 }
 
-/// `tcp_tso_autosize`: segments of `payload` bytes in a burst of at most `largest` bytes, at a pace of `rate`
-/// bytes per second (0: unknown) and a minimum round-trip time of `least_rtt` microseconds.
+/// Returns the number of segments of `payload` bytes in a burst of at most `largest` bytes, at a pace of
+/// `rate` bytes per second (0: unknown) and a minimum round-trip time of `least_rtt` microseconds
+/// (`tcp_tso_autosize`).
 fn burst_segments(rate: u64, least_rtt: u64, largest: u64, payload: u64) -> u32 {
     let by_pace = if rate == 0 { largest } else { rate >> PACE_SHIFT };
     let by_distance =

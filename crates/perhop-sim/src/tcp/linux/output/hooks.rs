@@ -11,7 +11,7 @@ use super::super::{LinuxSender, State, microseconds};
 use super::Forced;
 
 impl LinuxSender {
-    /// The next segment to send, if there is one.
+    /// Returns the next segment to send, if there is one.
     pub(in crate::tcp) fn poll(&mut self, stream: &mut Sender, now: Time) -> Option<Piece> {
         if let Some(forced) = self.output.forced.take()
             && let Some(piece) = self.send_forced(stream, now, forced)
@@ -72,7 +72,7 @@ impl LinuxSender {
         }
     }
 
-    /// The next lost segment, if the window permits it.
+    /// Retransmits the next lost segment, if the window permits it.
     fn send_lost(&mut self, stream: &mut Sender, now: Time) -> Option<Piece> {
         if self.room() == 0 {
             return None;
@@ -124,7 +124,7 @@ impl LinuxSender {
         stream.piece_again(start.max(stream.unacknowledged), end)
     }
 
-    /// The next segment of new data, if the windows permit it.
+    /// Sends the next segment of new data, if the windows permit it.
     fn send_new(&mut self, stream: &mut Sender, now: Time) -> Option<Piece> {
         if stream.next >= stream.end() {
             return None;

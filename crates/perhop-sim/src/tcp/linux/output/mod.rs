@@ -25,7 +25,7 @@ pub(super) struct Output {
     repairs: bool,
     /// F-RTO: whether new data precede losses.
     new_first: bool,
-    /// New segments since the last check of the use of the window.
+    /// The number of new segments since the use of the window was last checked.
     new_segments: u32,
     /// The amount of written data when a timer expired. Until the next acknowledgment, new data are sent only
     /// if the application has written more than this amount.

@@ -1,4 +1,4 @@
-//! Pacing: spacing of segments or of bursts (`net/ipv4/tcp_output.c`, `tcp_pacing_check`,
+//! Pacing: the spacing of segments or of bursts (`net/ipv4/tcp_output.c`, `tcp_pacing_check`,
 //! `tcp_update_skb_after_send`).
 
 mod hooks;
@@ -14,7 +14,7 @@ const PICOSECONDS: u128 = 1_000_000_000_000;
 pub(super) struct Pacer {
     /// `tcp_wstamp_ns`: the time at which the next segment may leave.
     departs: Time,
-    /// Segments sent so far, counted up to [`UNPACED`].
+    /// The number of segments sent so far, at most one more than [`UNPACED`].
     sent: u32,
 }
 

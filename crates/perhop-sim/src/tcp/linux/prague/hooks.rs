@@ -9,7 +9,7 @@ use super::{LEAST_WINDOW, Path, Prague, SLOW_SHIFT};
 
 /// The gain of the mean fraction of marks (`PRAGUE_SHIFT_G`). RFC 9331 §4.3 does not determine it.
 const GAIN: f64 = 1.0 / 16.0;
-/// `MIN_MSS`: payload and options of the shortest packet, bytes.
+/// `MIN_MSS`: the length of payload and options in the shortest packet, bytes.
 const LEAST_SEGMENT: u32 = 150;
 
 impl Prague {
@@ -66,7 +66,7 @@ impl LinuxSender {
             prague.on_loss(window, &path);
         }
     }
-    /// The pace, bytes per second, if Prague controls the rate; otherwise `None`.
+    /// Returns the pace, bytes per second, if Prague controls the rate.
     pub(in crate::tcp::linux) fn prague_pace(&self) -> Option<u64> {
         match self.scalable.as_deref() {
             Some(Scalable::Prague(prague)) => prague.pace,

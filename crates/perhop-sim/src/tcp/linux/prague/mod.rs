@@ -1,10 +1,10 @@
 //! TCP Prague: scalable congestion control for the Internet (RFC 9331 §4), as in `tcp_prague.c` of
-//! L4STeam/linux (version 0.7). It controls a window, or a rate if the window has at most four segments.
+//! L4STeam/linux (version 0.7). Prague controls a window, or a rate if the window has at most four segments.
 //!
-//! Differences from that source: the rate remains at least its minimum after losses, too. In window control,
-//! the fractional window remains at least the minimum window. A mark ends slow start even if its
-//! acknowledgment delivers unmarked segments; in the source, those segments undo the first halving. Without a
-//! virtual round trip, this is the Prague of 2020, which has no rate control.
+//! Differences from this source: the rate is at least the minimum rate also after losses. In window control,
+//! the fractional window is at least the minimum window. A mark ends slow start even if the acknowledgment
+//! also delivers unmarked segments; in the source, these segments undo the first halving. Without a virtual
+//! round trip, this is the Prague of 2020, which has no rate control.
 
 mod hooks;
 
@@ -34,13 +34,13 @@ const SLOW_SHIFT: u32 = 7;
 struct Path {
     /// 8 times the smoothed round-trip time, microseconds; 0 if unknown.
     smoothed: u64,
-    /// Bytes of a full packet.
+    /// The length of a full packet, bytes.
     packet: f64,
     is_in_slow_start: bool,
 }
 
 impl Path {
-    /// The rate, bytes per second, at which `window` segments are sent per round trip
+    /// Returns the rate at which `window` segments are sent per round trip, bytes per second
     /// (`prague_frac_cwnd_to_pacing_rate`).
     fn rate(&self, window: f64) -> f64 {
         let round_trips = if self.smoothed > 0 { 8e6 / self.smoothed as f64 } else { 8e6 };
@@ -61,22 +61,22 @@ pub(super) struct Prague {
     slow: u64,
     /// The pace in rate control, bytes per second.
     pace: Option<u64>,
-    /// `frac_cwnd`: the window with its fraction, segments.
+    /// `frac_cwnd`: the window, segments with fractions.
     window: f64,
     /// The fraction of segments that arrive marked; 0 before the first mark.
     alpha: f64,
     has_seen_mark: bool,
-    /// Whether a loss is known. The window does not grow until it is repaired.
+    /// Whether a loss is known. The window does not grow until the loss is repaired.
     in_loss: bool,
     /// The window at the last loss.
     window_at_loss: f64,
-    /// Round trips since slow start.
+    /// The number of round trips since slow start.
     rounds: u32,
     /// The offset whose acknowledgment ends the round trip.
     ends: u64,
-    /// The segments delivered before the round trip.
+    /// The number of segments delivered before the round trip.
     delivered: u32,
-    /// The marked segments delivered before the round trip.
+    /// The number of marked segments delivered before the round trip.
     marked: u32,
     /// The time of the last update of the fraction of marks.
     updated: u64,
@@ -135,9 +135,9 @@ impl Prague {
             self.rate = path.rate(f64::from(window));
         }
     }
-    /// `prague_ai_ack_increase`: the growth for a window of unmarked segments, in segments, at a smoothed
-    /// round-trip time of `smoothed`. A flow with half the virtual round-trip time has half the window and
-    /// grows in twice the number of round trips, so its growth is a quarter.
+    /// Returns the growth for a window of unmarked segments, in segments, at a smoothed round-trip time of
+    /// `smoothed` (`prague_ai_ack_increase`). A flow with half the virtual round-trip time has half the
+    /// window and twice the number of round trips, so its growth is a quarter.
     fn increase(&self, smoothed: u64) -> f64 {
         if self.rounds < TRANSITION || smoothed == 0 || smoothed >= self.virtual_rtt {
             return 1.0;
@@ -170,7 +170,7 @@ impl Prague {
     fn shrink_to(&mut self, window: f64) {
         self.window = if self.is_small { window } else { window.max(f64::from(LEAST_WINDOW)) };
     }
-    /// `prague_enter_loss`: halves the window or rate, also after a timeout.
+    /// Halves the window or the rate after a loss or a timeout (`prague_enter_loss`).
     fn on_loss(&mut self, window: u32, path: &Path) {
         (self.window_at_loss, self.rate_at_loss) = (f64::from(window), self.rate);
         self.shrink_by(0.5, path);
@@ -182,7 +182,7 @@ impl Prague {
         self.rate = self.rate.max(self.rate_at_loss);
         self.window = self.window.max(self.window_at_loss);
     }
-    /// `prague_update_cwnd` outside slow start: `unmarked` segments grow the window or the rate.
+    /// Grows the window or the rate for `unmarked` segments outside slow start (`prague_update_cwnd`).
     fn grow(&mut self, unmarked: u32, path: &Path) {
         let unmarked = f64::from(unmarked);
         if self.controls_rate(path) {
@@ -199,8 +199,9 @@ impl Prague {
             self.rate = self.rate.max(path.rate(self.window));
         }
     }
-    /// `prague_update_pacing_rate` at `now`, with `in_flight` segments in the network. The pace is above the
-    /// rate in the first half of a virtual round trip and below it in the second half.
+    /// Updates the pace at `now`, with `in_flight` segments in the network (`prague_update_pacing_rate`). In
+    /// rate control, the pace is above the rate in the first half of a virtual round trip and below the rate
+    /// in the second half.
     fn update_pace(&mut self, now: u64, path: &Path, in_flight: u32) {
         self.pace = None;
         if !self.controls_rate(path) {
@@ -211,7 +212,7 @@ impl Prague {
         let swing = if (now - self.updated) as f64 >= half { 1.0 - SWING } else { 1.0 + SWING };
         self.pace = Some((self.rate * swing) as u64);
     }
-    /// `prague_cong_control`: chooses rate or window control for a window of `window` segments.
+    /// Chooses rate or window control for a window of `window` segments (`prague_cong_control`).
     fn choose_control(&mut self, path: &Path, window: u32) {
         if self.virtual_rtt == 0 {
             return;
@@ -223,12 +224,12 @@ impl Prague {
             self.rate = path.rate(self.window);
         }
     }
-    /// Ends the reaction to a loss, which is repaired (`prague_ca_open`).
+    /// Ends the reaction to a loss after the loss is repaired (`prague_ca_open`).
     pub(super) fn on_open(&mut self) {
         self.in_loss = false;
     }
-    /// `prague_pacing_rate_to_max_mtu`: the packet length, bytes, at which two packets are sent per virtual
-    /// round trip.
+    /// Returns the packet length at which two packets are sent per virtual round trip, bytes
+    /// (`prague_pacing_rate_to_max_mtu`).
     fn packet_of_rate(&self, path: &Path) -> f64 {
         let bytes = if self.controls_rate(path) {
             self.rate * self.virtual_round_trip(path) / SECOND

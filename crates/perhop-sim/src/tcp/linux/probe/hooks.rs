@@ -33,8 +33,8 @@ impl LinuxSender {
         self.restart_retransmission(stream, now);
     }
 
-    /// RFC 8985 §7.4.2 (`tcp_process_tlp_ack`): a loss that the probe repaired counts as a loss for
-    /// congestion control.
+    /// Processes the answer to a probe. A loss that the probe repaired counts as a loss for congestion
+    /// control (RFC 8985 §7.4.2, `tcp_process_tlp_ack`).
     pub(in crate::tcp::linux) fn process_probe_ack(
         &mut self,
         stream: &mut Sender,

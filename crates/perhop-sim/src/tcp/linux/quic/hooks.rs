@@ -38,7 +38,7 @@ impl LinuxSender {
         }
         stream.rtt.set_base(&stream.parameters, quic.probe_timeout());
     }
-    /// §A.5, `OnPacketSent`: records that segment `record` is sent in a packet with a new number.
+    /// Records that segment `record` is sent in a packet with a new number (§A.5, `OnPacketSent`).
     pub(in crate::tcp::linux) fn note_packet(&mut self, stream: &mut Sender, now: Time, record: u64) {
         let Some(quic) = &mut self.quic else { return };
         quic.packets.push_back(Packet { record, sent: now, fate: Fate::Outstanding });
@@ -52,7 +52,7 @@ impl LinuxSender {
             quic.packets.push_back(Packet { record: NO_RECORD, sent: now, fate: Fate::Acknowledged });
         }
     }
-    /// §A.8, `SetLossDetectionTimer`: arms the timer for late losses or for a probe.
+    /// Arms the timer for late losses or for a probe (§A.8, `SetLossDetectionTimer`).
     pub(in crate::tcp::linux) fn set_loss_timer(&mut self, stream: &mut Sender) {
         let Some(quic) = &self.quic else { return };
         let probe = || quic.last_sent + stream.rtt.rto();
@@ -62,7 +62,7 @@ impl LinuxSender {
         self.arm(stream);
     }
 
-    /// §A.7, `OnAckReceived`: processes an acknowledgment.
+    /// Processes an acknowledgment (§A.7, `OnAckReceived`).
     pub(in crate::tcp::linux) fn on_quic_acknowledgment(
         &mut self,
         stream: &mut Sender,
@@ -146,7 +146,7 @@ impl LinuxSender {
         self.on_round_trip(stream, ack, sample);
     }
 
-    /// §B.8, `OnPacketsLost`: detects losses and reduces the window.
+    /// Detects losses and reduces the window (§B.8, `OnPacketsLost`).
     fn lose_packets(&mut self, stream: &mut Sender, now: Time) {
         let Some(quic) = &mut self.quic else { return };
         let lost = quic.detect_losses(&mut self.records, now);
@@ -165,8 +165,9 @@ impl LinuxSender {
             }
         }
     }
-    /// §B.6, `OnCongestionEvent`: reduces the window once per recovery period. The period ends with the
-    /// acknowledgment of a packet that was sent later.
+    /// Reduces the window once per recovery period (§B.6, `OnCongestionEvent`). The period ends with the
+    /// acknowledgment of a packet that was sent after the period began. Returns whether the window was
+    /// reduced.
     fn on_congestion_event(&mut self, stream: &mut Sender, now: Time, sent: Time, cause: Cause) -> bool {
         let Some(quic) = &mut self.quic else { return false };
         if quic.recovery_began.is_some_and(|began| sent <= began) {
@@ -180,7 +181,7 @@ impl LinuxSender {
         true
     }
 
-    /// §A.9, `OnLossDetectionTimeout`: declares late packets lost, or sends probes.
+    /// Declares late packets lost, or sends probes (§A.9, `OnLossDetectionTimeout`).
     pub(in crate::tcp::linux) fn on_loss_timer(&mut self, stream: &mut Sender, now: Time) {
         let Some(quic) = &mut self.quic else { return };
         if quic.loss_time.is_some() {
@@ -197,8 +198,8 @@ impl LinuxSender {
         }
         self.set_loss_timer(stream);
     }
-    /// The next probe: a lost segment, otherwise new data, otherwise the first segment that is not known to
-    /// have arrived (§6.2.4).
+    /// Returns the next probe: a lost segment, otherwise new data, otherwise the first segment that is not
+    /// known to have arrived (§6.2.4).
     pub(in crate::tcp::linux) fn send_quic_probe(&mut self, stream: &mut Sender, now: Time) -> Option<Piece> {
         let quic = self.quic.as_mut()?;
         let is_first = quic.probes == PROBES;

@@ -1,4 +1,5 @@
-//! Loss detection and congestion control of QUIC (RFC 9002; its appendices A and B name the functions).
+//! Loss detection and congestion control of QUIC (RFC 9002). The comments name the functions of the
+//! appendices A and B.
 //!
 //! Every transmission is a packet with its own number, and acknowledgments list packets. [`Records`] has the
 //! segments whose data are not acknowledged. Windows count whole packets.
@@ -26,7 +27,7 @@ const PERSISTENT_CONGESTION: u64 = 3;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
     Outstanding,
-    /// Acknowledged, or not tracked, like a probe of a closed window.
+    /// Acknowledged, or not tracked because the packet is a probe of a closed window.
     Acknowledged,
     Lost,
 }
@@ -45,7 +46,7 @@ struct Newly {
     count: u32,
     /// The number of these packets that were sent after the last recovery period began.
     growing: u32,
-    /// The largest packet number, and the send time of that packet.
+    /// The largest number of these packets, and the send time of this packet.
     largest: Option<(u32, Time)>,
 }
 
@@ -128,7 +129,7 @@ impl Quic {
         self.first_sample.map(|_| self.smoothed)
     }
 
-    /// §A.7, `UpdateRtt`: processes the round-trip time `sample`. The receiver delayed the acknowledgment by
+    /// Processes the round-trip time `sample` (§A.7, `UpdateRtt`). The receiver delayed the acknowledgment by
     /// `delay`.
     fn update_round_trip(&mut self, now: Time, sample: Time, delay: Time) {
         self.latest = sample;
@@ -145,17 +146,18 @@ impl Quic {
         self.variation = weighted(self.variation, error, 4);
         self.smoothed = weighted(self.smoothed, adjusted, 8);
     }
-    /// §6.2.1: the probe timeout without back-off.
+    /// Returns the probe timeout without back-off (§6.2.1).
     fn probe_timeout(&self) -> Time {
         let variation = (self.variation * 4).max(GRANULARITY);
         self.smoothed.saturating_add(variation).saturating_add(self.longest_delay)
     }
-    /// §7.6.1: the time between two losses, without a delivery in between, that is persistent congestion.
+    /// Returns the time between two losses without a delivery in between from which congestion is persistent
+    /// (§7.6.1).
     fn persistent_congestion(&self) -> Time {
         self.probe_timeout() * PERSISTENT_CONGESTION
     }
-    /// §6.1.2: the loss delay. A packet is lost if it was sent at least this time before an acknowledged
-    /// packet.
+    /// Returns the loss delay. A packet is lost if it was sent at least this time ago and a later packet was
+    /// acknowledged (§6.1.2).
     fn loss_delay(&self) -> Time {
         let round_trip = self.latest.max(self.smoothed);
         round_trip.saturating_add(Time::from_picoseconds(round_trip.as_picoseconds() / 8)).max(GRANULARITY)
@@ -175,7 +177,7 @@ impl Quic {
         // A packet that was declared lost may still arrive. Then its data need no retransmission.
         (fate != Fate::Acknowledged).then_some(packet.record)
     }
-    /// §A.10, `DetectAndRemoveLostPackets`: declares packets lost at `now`.
+    /// Declares packets lost at `now` (§A.10, `DetectAndRemoveLostPackets`).
     fn detect_losses(&mut self, records: &mut Records, now: Time) -> Lost {
         self.loss_time = None;
         let (delay, mut lost, mut run) = (self.loss_delay(), Lost::default(), None);
@@ -225,9 +227,9 @@ fn weighted(before: Time, sample: Time, weight: u64) -> Time {
     Time::from_picoseconds((sum / u128::from(weight)) as u64)
 }
 
-/// The effect of acknowledged packets on the records.
+/// The effects of acknowledged packets on the records.
 impl Records {
-    /// Records that the segment is delivered.
+    /// Records that the segment `number` is delivered.
     fn deliver(&mut self, number: u64) {
         let Some(marks) = self.get(number).map(|record| record.marks) else { return };
         if marks.has(Marks::SACKED) {
@@ -246,7 +248,7 @@ impl Records {
         self.lost -= u32::from(marks.has(Marks::LOST));
         self.retransmitted -= u32::from(marks.has(Marks::RETRANSMITTED));
     }
-    /// The first segment from number `from` on that is not delivered.
+    /// Returns the first segment from number `from` on that is not delivered.
     fn first_missing(&self, from: u64) -> Option<u64> {
         (from.max(self.head_number())..self.head_number() + u64::from(self.len()))
             .find(|number| self.get(*number).is_some_and(|record| !record.marks.has(Marks::SACKED)))

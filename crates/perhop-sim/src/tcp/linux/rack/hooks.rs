@@ -9,14 +9,14 @@ use super::super::timer::{SLACK_TICKS, Timer};
 use super::super::{LinuxSender, State, microseconds};
 use super::PERSISTS_FOR;
 
-/// RFC 8985 §5.1, `RACK_sent_after`: whether the first of two segments was sent after the second.
+/// Whether the first of two segments was sent after the second (RFC 8985 §5.1, `RACK_sent_after`).
 fn is_sent_after(sent: u64, other_sent: u64, end: u64, other_end: u64) -> bool {
     sent > other_sent || (sent == other_sent && end > other_end)
 }
 
 impl LinuxSender {
-    /// RFC 8985 §6.2, step 2 (`tcp_rack_advance`): updates the last delivered segment by the segment of
-    /// `record`, which is delivered.
+    /// Updates the state of RACK by the segment of `record`, which is delivered (RFC 8985 §6.2, step 2,
+    /// `tcp_rack_advance`).
     pub(in crate::tcp::linux) fn advance_rack(&mut self, now: u64, record: &Record) {
         let round_trip = now - record.sent;
         if round_trip < self.least.get() && record.marks.is_sent_again() {
@@ -30,7 +30,7 @@ impl LinuxSender {
         }
     }
 
-    /// RFC 8985 §6.2, step 4 (`tcp_rack_reo_wnd`): the permitted lateness of segments, microseconds.
+    /// Returns the permitted lateness of segments, microseconds (RFC 8985 §6.2, step 4, `tcp_rack_reo_wnd`).
     fn reordering_window(&self, stream: &Sender) -> u64 {
         let is_evident = self.state >= State::Recovery || self.records.sacked >= self.reordering;
         if !self.has_reordered && is_evident {
@@ -39,8 +39,8 @@ impl LinuxSender {
         let smoothed = self.smoothed(stream).unwrap_or(0) >> 3;
         ((self.least.get() >> 2).saturating_mul(u64::from(self.rack.steps))).min(smoothed)
     }
-    /// RFC 8985 §6.2, step 5 (`tcp_rack_detect_loss`): marks lost segments. Returns the microseconds until
-    /// the last of the other late segments would be lost; `None` if no segment is late.
+    /// Marks lost segments. Returns the time until the last of the other late segments would be lost,
+    /// microseconds; `None` if no segment is late (RFC 8985 §6.2, step 5, `tcp_rack_detect_loss`).
     fn detect_losses(&mut self, stream: &Sender, now: u64) -> Option<u64> {
         let window = self.reordering_window(stream);
         let (rack, mut last) = (self.rack, 0);
@@ -55,8 +55,8 @@ impl LinuxSender {
         (last > 0).then_some(last.unsigned_abs())
     }
 
-    /// `tcp_rack_mark_lost`: detects losses after an acknowledgment. Returns whether the reordering timer was
-    /// set.
+    /// Detects losses after an acknowledgment. Returns whether the reordering timer was set
+    /// (`tcp_rack_mark_lost`).
     pub(in crate::tcp::linux) fn mark_lost_by_time(&mut self, stream: &mut Sender, time: Time) -> bool {
         if !std::mem::take(&mut self.rack.has_advanced) {
             return false;
@@ -66,7 +66,7 @@ impl LinuxSender {
         self.set_timer(stream, time, Timer::Reordering, ticks);
         true
     }
-    /// `tcp_rack_reo_timeout`: declares late segments lost.
+    /// Declares late segments lost (`tcp_rack_reo_timeout`).
     pub(in crate::tcp::linux) fn on_reordering_timer(&mut self, stream: &mut Sender, time: Time) {
         let (before, losses) = (self.in_flight(), self.records.losses);
         self.detect_losses(stream, microseconds(time));
@@ -83,8 +83,8 @@ impl LinuxSender {
         }
     }
 
-    /// RFC 8985 §6.2, step 4, the reordering window (`tcp_rack_update_reo_wnd`): widens the window by a
-    /// quarter of the minimum round-trip time for every round trip with duplicates.
+    /// Widens the reordering window by a quarter of the minimum round-trip time for every round trip with
+    /// duplicates (RFC 8985 §6.2, step 4, `tcp_rack_update_reo_wnd`).
     pub(in crate::tcp::linux) fn adapt_reordering_window(&mut self, ack: &Ack) {
         let Some(sent_with) = ack.delivered_before.filter(|before| *before > 0) else { return };
         if sent_with < self.rack.round_began {

@@ -7,12 +7,12 @@ use super::records::Record;
 /// The number of recoveries for which a wider reordering window remains (RFC 8985 §6.2, step 4).
 pub(super) const PERSISTS_FOR: u8 = 16;
 
-/// The delivered segment that was sent last.
+/// The state of RACK: the delivered segment that was sent last, and the reordering window.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rack {
-    /// The send time of this segment, microseconds.
+    /// The send time of the delivered segment that was sent last, microseconds.
     sent: u64,
-    /// The offset after this segment.
+    /// The offset after the delivered segment that was sent last.
     end: u64,
     /// The round-trip time of the last delivered segment, microseconds.
     round_trip: u64,
@@ -44,8 +44,8 @@ impl Default for Rack {
 }
 
 impl Rack {
-    /// Microseconds until the segment of `record` is later than the reordering `window` permits. If the
-    /// result is 0 or less, the segment is lost.
+    /// Returns the time until the segment of `record` is later than the reordering `window` permits,
+    /// microseconds. If the result is 0 or less, the segment is lost.
     pub(super) fn until_lost(&self, now: u64, record: &Record, window: u64) -> i64 {
         (self.round_trip + window).cast_signed() - (now - record.sent).cast_signed()
     }

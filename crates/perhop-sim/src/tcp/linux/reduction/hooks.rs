@@ -8,7 +8,7 @@ use super::super::output::Forced;
 use super::super::{LinuxSender, Scalable, State};
 use super::{Reduction, UNLIMITED};
 
-/// The fraction `factor` of `segments`, rounded down.
+/// Returns `factor` times `segments`, rounded down.
 fn scaled(segments: u32, factor: f64) -> u32 {
     (f64::from(segments) * factor) as u32
 }
@@ -49,7 +49,7 @@ impl LinuxSender {
         }
         .max(2);
     }
-    /// The threshold that a spurious reduction restores (`tcp_current_ssthresh`).
+    /// Returns the threshold that the undo of a spurious reduction restores (`tcp_current_ssthresh`).
     pub(in crate::tcp::linux) fn current_threshold(&self) -> u32 {
         if matches!(self.state, State::Cwr | State::Recovery) {
             self.threshold

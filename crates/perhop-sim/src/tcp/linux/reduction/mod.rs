@@ -2,7 +2,7 @@
 
 mod hooks;
 
-/// The value of the threshold that means that there is no threshold (`TCP_INFINITE_SSTHRESH`).
+/// The value of the threshold if there is no threshold (`TCP_INFINITE_SSTHRESH`).
 pub(super) const UNLIMITED: u32 = 0x7fff_ffff;
 
 /// The current reduction.
@@ -10,8 +10,8 @@ pub(super) const UNLIMITED: u32 = 0x7fff_ffff;
 pub(super) struct Reduction {
     /// `prior_cwnd`: the window before the reduction, segments.
     pub(super) window_before: u32,
-    /// `prr_delivered`: segments delivered since the reduction began.
+    /// `prr_delivered`: the number of segments delivered since the reduction began.
     delivered: u32,
-    /// `prr_out`: segments sent since the reduction began.
+    /// `prr_out`: the number of segments sent since the reduction began.
     pub(super) sent: u32,
 }

@@ -7,7 +7,7 @@ use super::super::{LinuxSender, State, microseconds};
 use super::{SLACK_TICKS, Timer};
 
 impl LinuxSender {
-    /// Sets the timer to `ticks` ticks from now. It expires one tick later, so that it is never early
+    /// Sets the timer to `ticks` ticks from now. The timer expires one tick later, so that it is never early
     /// (`kernel/time/timer.c`, `calc_index`).
     pub(in crate::tcp::linux) fn set_timer(
         &mut self,
@@ -28,7 +28,7 @@ impl LinuxSender {
         self.wakes = departs;
         self.arm(stream);
     }
-    /// `microseconds` in ticks, rounded up.
+    /// Returns `microseconds` in ticks, rounded up.
     pub(in crate::tcp::linux) fn ticks_of(&self, microseconds: u64) -> u64 {
         let span = Time::from_microseconds(microseconds);
         let whole = self.clock.ticks_in(span);
@@ -37,8 +37,8 @@ impl LinuxSender {
     pub(in crate::tcp::linux) fn rto_ticks(&self, stream: &Sender) -> u64 {
         self.clock.ticks_in(stream.rtt.rto()).max(1)
     }
-    /// Microseconds until the retransmission timeout of the first segment, counted from its transmission
-    /// (`tcp_rto_delta_us`).
+    /// Returns the time until the retransmission timeout of the first segment, counted from its transmission,
+    /// microseconds; `None` if it is over (`tcp_rto_delta_us`).
     fn until_timeout(&self, stream: &Sender, now: Time) -> Option<u64> {
         let sent = self.records.head()?.sent;
         (sent + microseconds(stream.rtt.rto())).checked_sub(microseconds(now)).filter(|left| *left > 0)
@@ -103,7 +103,7 @@ impl LinuxSender {
         self.set_timer(stream, now, Timer::Probe, ticks);
         true
     }
-    /// 8 times the smoothed round-trip time, microseconds.
+    /// Returns 8 times the smoothed round-trip time, microseconds.
     pub(in crate::tcp::linux) fn smoothed(&self, stream: &Sender) -> Option<u64> {
         if let Some(quic) = &self.quic {
             return quic.smoothed().map(|smoothed| microseconds(smoothed) * 8);

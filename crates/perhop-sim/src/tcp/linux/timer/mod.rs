@@ -15,5 +15,6 @@ pub(super) enum Timer {
     LossDetection,
 }
 
-/// Ticks that are added to the timers of tail loss probes and of reordering (`TCP_TIMEOUT_MIN`).
+/// The number of ticks that are added to the timers of tail loss probes and of reordering
+/// (`TCP_TIMEOUT_MIN`).
 pub(super) const SLACK_TICKS: u64 = 2;

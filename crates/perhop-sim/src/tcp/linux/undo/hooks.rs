@@ -12,7 +12,7 @@ impl LinuxSender {
         let in_flight = self.records.retransmitted + u32::from(self.probe.is_retransmission());
         self.undo.unexplained = Some(in_flight).filter(|count| *count > 0);
     }
-    /// `tcp_packet_delayed`: whether `ack` answers data that were sent before the first retransmission.
+    /// Whether `ack` answers data that were sent before the first retransmission (`tcp_packet_delayed`).
     fn is_delayed(&self, ack: &Ack) -> bool {
         self.undo.first_resent.is_none_or(|first| ack.echoes_before(first))
     }
@@ -41,8 +41,9 @@ impl LinuxSender {
         self.rack.has_advanced = true;
     }
 
-    /// Undoes a spurious recovery when its end is acknowledged (`tcp_try_undo_recovery`). Returns whether the
-    /// state remains: without SACK, later data must be acknowledged first (RFC 6582 §3.2).
+    /// Undoes a spurious recovery after the end of the recovery is acknowledged (`tcp_try_undo_recovery`).
+    /// Returns whether the state remains, because later data must be acknowledged first without SACK (RFC
+    /// 6582 §3.2).
     pub(in crate::tcp::linux) fn try_undo_recovery(&mut self, stream: &mut Sender, ack: &Ack) -> bool {
         if self.may_undo(stream, ack) {
             self.restore_window(stream);
@@ -59,7 +60,7 @@ impl LinuxSender {
         stream.unacknowledged == self.state_ends && !stream.parameters.recovery.is_selective()
     }
 
-    /// `tcp_try_undo_dsack`: undoes the reduction if every retransmission was unnecessary.
+    /// Undoes the reduction if every retransmission was unnecessary (`tcp_try_undo_dsack`).
     pub(in crate::tcp::linux) fn try_undo_by_duplicates(&mut self, stream: &mut Sender) -> bool {
         if !(stream.parameters.undo && self.undo.is_possible() && self.undo.is_explained()) {
             return false;

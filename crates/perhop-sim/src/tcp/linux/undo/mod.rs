@@ -7,12 +7,12 @@ mod hooks;
 pub(super) struct Undo {
     /// `undo_marker`: SND.UNA when the recovery began; `None` if there is no reduction to undo.
     began: Option<u64>,
-    /// `undo_retrans`: retransmissions whose originals are not known to have arrived; `None` before the
-    /// first.
+    /// `undo_retrans`: the number of retransmissions whose originals are not known to have arrived; `None`
+    /// before the first retransmission.
     unexplained: Option<u32>,
     /// `prior_ssthresh`: the threshold before the reduction; `None` after ECN marks.
     pub(super) threshold: Option<u32>,
-    /// `retrans_stamp`: send time of the first retransmission, microseconds.
+    /// `retrans_stamp`: the send time of the first retransmission, microseconds.
     pub(super) first_resent: Option<u64>,
     /// The number of segments that are known to have arrived twice.
     pub(super) repeated: u32,
@@ -33,8 +33,8 @@ impl Undo {
         self.first_resent = self.first_resent.or(Some(now));
         self.unexplained = Some(self.unexplained.unwrap_or(0) + 1);
     }
-    /// Records that `segments` segments up to `end` arrived twice. They had already been acknowledged, unless
-    /// `end` is above `acknowledged`.
+    /// Records that `segments` segments up to `end` arrived twice. They count only if they had already been
+    /// acknowledged, so that `end` is at most `acknowledged`.
     pub(super) fn on_duplicate(&mut self, end: u64, segments: u32, acknowledged: u64) {
         if end <= acknowledged {
             self.explain(end, segments);
