@@ -2,7 +2,8 @@
 //!
 //! The packets in flight on a link are in a FIFO, and only the first packet has a wake-up. The length of the
 //! agenda is therefore the number of active links, ports and senders, not the number of packets. A wake-up
-//! cannot be cancelled. Its owner stores the instant for which it waits, and ignores other wake-ups.
+//! cannot be cancelled. The port or sender that scheduled it stores the time of its valid wake-up, and
+//! ignores other wake-ups.
 
 mod wheel;
 
@@ -28,18 +29,18 @@ pub struct Agenda<E> {
     today: Vec<Wakeup>,
     /// The wake-ups of the days after today, up to a year ahead.
     year: Wheel,
-    /// The wake-ups a year ahead or later.
+    /// The wake-ups that are a year ahead or later.
     later: BinaryHeap<Reverse<Wakeup>>,
-    /// The day from which on the first wake-up of `later` is less than a year ahead; [`u64::MAX`] if `later`
+    /// The first day on which the first wake-up of `later` is less than a year ahead; [`u64::MAX`] if `later`
     /// is empty.
     later_from: u64,
     /// The number of wake-ups scheduled since the start.
     scheduled: u64,
-    /// The number of wake-ups taken since the start at which the next check of the calendar is due.
+    /// The count of taken wake-ups at which the calendar is checked next.
     taken_at_check: u64,
-    /// The number of wake-ups until this check.
+    /// The number of wake-ups until the calendar is checked next.
     until_check: u64,
-    /// Time of the event at the last check, picoseconds.
+    /// The time of the event at the last check of the calendar, picoseconds.
     checked_at: u64,
 }
 
@@ -102,14 +103,15 @@ impl<E: Copy> Agenda<E> {
         }
         Some((Time::from_picoseconds(time), self.registered[slot as usize]))
     }
-    /// The time of the next event; `None` if there is none.
+    /// Returns the time of the next event; `None` if there is none.
     pub fn next_at(&mut self) -> Option<Time> {
         if self.today.is_empty() {
             self.advance_day()?;
         }
         self.today.last().map(|wakeup| Time::from_picoseconds(wakeup.time))
     }
-    /// Some of the next events, in order: one event of each later day, and no events of the current day.
+    /// Returns some of the next events, in order: one event of each day of the next week that has events,
+    /// without the current day.
     #[inline]
     pub fn upcoming(&self) -> impl Iterator<Item = &E> + '_ {
         self.year.upcoming().map(|slot| &self.registered[slot as usize])
@@ -126,7 +128,8 @@ impl<E: Copy> Agenda<E> {
     pub fn taken(&self) -> u64 {
         self.taken_at_check - self.until_check
     }
-    /// All registered events by the index of their slot, and the pending wake-ups as times and slots.
+    /// Returns all registered events, by the index of their slot, and the pending wake-ups as times and
+    /// slots.
     pub fn into_parts(mut self) -> (Vec<E>, Vec<(Time, Slot)>) {
         let mut pending = Vec::with_capacity(self.len());
         let mut add = |Wakeup { time, slot }| pending.push((Time::from_picoseconds(time), Slot(slot)));
@@ -147,7 +150,7 @@ impl<E: Copy> Agenda<E> {
         }
     }
 
-    /// Adds `wakeup`, whose `day` is not in the year ahead.
+    /// Adds `wakeup` to its `day`, which is not in the year ahead.
     #[inline(never)]
     fn enter_outside_year(&mut self, day: u64, wakeup: Wakeup) {
         if day <= self.year.today() {
@@ -167,7 +170,8 @@ impl<E: Copy> Agenda<E> {
         self.today.pop_if(|next| next.time <= limit)
     }
 
-    /// Advances to the next day with a wake-up, and sorts its wake-ups; `None` if there are none.
+    /// Advances to the next day with a wake-up, and sorts the wake-ups of this day. Returns `None` if no
+    /// wake-up is pending.
     fn advance_day(&mut self) -> Option<()> {
         // If the year is empty, the next wake-up is the first entry of `later`.
         let next = self.year.next_day().or_else(|| self.later_day())?;
@@ -199,8 +203,7 @@ impl<E: Copy> Agenda<E> {
         self.later_from = self.later_day().map_or(u64::MAX, |day| self.year.reached_from(day));
     }
 
-    /// Replaces the calendar if the mean number of events per day is far above or below one, or if the year
-    /// contains too few of the pending events.
+    /// Replaces the calendar if the length of a day or the number of days no longer suits the pending events.
     #[inline(never)]
     fn adapt_calendar(&mut self, now: u64) {
         let gap = (now - self.checked_at) / SAMPLE;
@@ -256,8 +259,8 @@ mod tests {
         assert!(agenda.is_empty());
     }
 
-    /// Delays of simultaneous, dense, sparse and distant events, which use all parts of the calendar and days
-    /// of all lengths.
+    /// Returns delays of simultaneous, dense, sparse and distant events, so that all lists of the calendar
+    /// and days of all lengths are used.
     fn delay() -> impl Strategy<Value = u64> {
         prop_oneof![Just(0), 0u64..1000, 0u64..5_000_000, 0u64..100_000_000_000]
     }

@@ -1,4 +1,4 @@
-//! [`PortCounters`]: the counters at the port of one direction, and the recipients of its drops.
+//! [`PortCounters`]: counts the events at the port of one direction, and forwards drops to a [`DropSink`].
 
 use perhop_measure::counters::{PortTally, Tally};
 use perhop_qos::observer::{Observer, Place};
@@ -17,7 +17,7 @@ pub enum DropPoint {
     Port(Option<Place>),
     /// On the wire.
     Wire,
-    /// At the far end's input conditioners.
+    /// At the input conditioners of the far end.
     Input,
 }
 
@@ -32,7 +32,7 @@ impl DropPoint {
 pub trait DropSink {
     /// Handles the drop of `packet` at `point` of `link`.
     fn dropped(&mut self, now: Time, link: LinkId, packet: &Packet, cause: DropCause, point: DropPoint);
-    /// The TCP header of `packet`, if it has one. The implementors of this trait have the contents of
+    /// Returns the TCP header of `packet`, if it has one. A recipient of drops also has the contents of
     /// packets.
     fn tcp_header(&self, packet: &Packet) -> Option<TcpHeader> {
         let _ = packet;
@@ -46,13 +46,13 @@ pub struct PortCounters<'a, S, O> {
     pub tally: &'a mut PortTally,
     /// The recipient of drops.
     pub sink: &'a mut S,
-    /// The direction that the port feeds.
+    /// The direction on which the port sends.
     pub link: LinkId,
     /// The time from which the port is counted.
     pub counts_from: Time,
     /// The end of the run. A packet that departs later does not count as sent.
     pub ends: Time,
-    /// Another observer of the port.
+    /// A further observer of the port, to which all events are forwarded.
     pub observer: O,
 }
 

@@ -20,7 +20,7 @@ use crate::agenda::Slot;
 use crate::counters::DropPoint;
 use crate::flights::{Flights, InFlight};
 
-/// Random loss on a wire. It applies to each packet or, if the wire fragments packets, to each fragment.
+/// Random loss on a wire. Each packet can be lost, or each fragment if the wire fragments packets.
 #[derive(Debug)]
 pub struct Loss {
     /// Loss probability of a packet or fragment.
@@ -32,7 +32,8 @@ pub struct Loss {
 }
 
 impl Loss {
-    /// Whether the next packet, of `length` IP bytes, is lost. Draws one number for each of its fragments.
+    /// Whether the next packet, of `length` IP bytes, is lost. Draws a random number for each fragment until
+    /// one is lost.
     pub fn loses_packet(&mut self, length: u32) -> bool {
         let fragments = self.fragmentation.as_ref().map_or(1, |fragmentation| fragmentation.count(length));
         (0..fragments).any(|_| self.stream.uniform() < self.probability)
@@ -46,7 +47,7 @@ impl Loss {
 #[derive(Debug)]
 #[repr(C)]
 pub struct Direction {
-    /// Propagation delay.
+    /// The propagation delay.
     pub delay: Time,
     /// The packets in flight, in order of arrival. A wire does not reorder packets, so one wake-up is
     /// sufficient for all of them.
@@ -64,13 +65,13 @@ pub struct Direction {
     pub output: Option<Box<TrafficConditioner>>,
     /// The counters of the port.
     pub tally: PortTally,
-    /// Names of the port's queues in results. Ports with equal queues share them.
+    /// The names of the port's queues in results. Ports with equal policies share the list.
     pub queue_names: Arc<[String]>,
     /// Loss on the wire; `None` if there is no loss.
     pub loss: Option<Box<Loss>>,
     /// The slot of the next poll, at `poll_at`.
     pub poll: Slot,
-    /// Queues, scheduler, transmit ring and pace.
+    /// The port: queues, scheduler, transmit ring and pace.
     pub port: Port,
     /// The time of the scheduled poll; `None` if there is none.
     pub poll_at: Option<Time>,
@@ -78,13 +79,13 @@ pub struct Direction {
     pub sharing: Option<Box<Sharing>>,
 }
 
-/// The use, by one port, of packet memory that ports of a node share.
+/// The use of a packet memory, which ports of a node share, by one of these ports.
 #[derive(Debug)]
 pub struct Sharing {
-    /// The other directions whose ports share memory with this one ([`memory_groups`]). All of these ports
+    /// The other directions whose ports share the memory ([`memory_groups`]). All ports with this memory
     /// transmit their due packets before a packet joins a queue of one of them.
     pub sharers: Box<[LinkId]>,
-    /// The use of the memory at drops of the port.
+    /// The maximum use of the memory at drops of the port.
     pub drops: Option<Box<PoolDrops>>,
 }
 
@@ -118,8 +119,8 @@ pub fn find_sharers(directions: &mut [Direction]) {
     }
 }
 
-/// Adds a drop to `drops`, the record of the port of `link`, because the pool had no room for a packet at
-/// `now`. `find` returns the direction of a link.
+/// Records in `drops` that the pool had no room for a packet at the port of `link` at `now`. `find` returns
+/// the direction of a link.
 pub fn record_pool_drop<'d>(
     drops: &mut PoolDrops,
     now: Time,
@@ -144,17 +145,16 @@ impl Direction {
         length > u32::from(self.mtu) && self.mtu != Direction::UNLIMITED
     }
 
-    /// The other directions whose ports share memory with this one.
+    /// Returns the other directions whose ports share memory with this one.
     #[inline]
     pub fn sharers(&self) -> &[LinkId] {
         self.sharing.as_ref().map_or(&[], |sharing| &sharing.sharers)
     }
-    /// The other directions whose ports share memory with this one, so that the caller can renumber them.
+    /// Returns the other directions whose ports share memory with this one, to renumber them.
     pub fn sharers_mut(&mut self) -> &mut [LinkId] {
         self.sharing.as_mut().map_or(&mut [], |sharing| &mut sharing.sharers)
     }
-    /// Removes and returns the record of the drops of the port's pool, if the next drop would change the
-    /// record.
+    /// Removes and returns the record of the drops of the port's pool, if a drop now would change the record.
     pub fn take_pool_drops(&mut self) -> Option<Box<PoolDrops>> {
         let used = self.port.memory()?.pool_use();
         self.sharing.as_mut()?.drops.take_if(|drops| drops.admits(used))
@@ -171,11 +171,12 @@ impl Direction {
         let counters = if point.is_beyond_port() { beyond } else { unqueued };
         counters.add(cause, packet.length);
     }
-    /// The number of packets in the queues of the port or in flight, among `flights`.
+    /// Returns the number of packets in the queues of the port and in flight. `flights` are those of the
+    /// network.
     pub fn held(&self, flights: &Flights) -> u64 {
         self.port.backlog() + flights.iter(&self.in_flight).count() as u64
     }
-    /// All packets in the queues of the port or in flight, among `flights`.
+    /// Returns all packets in the queues of the port and in flight. `flights` are those of the network.
     pub fn packets<'a>(&'a self, flights: &'a Flights) -> impl Iterator<Item = &'a Packet> {
         let queued = self.port.waiting();
         flights

@@ -5,7 +5,7 @@ use perhop_qos::units::Time;
 
 use crate::prefetch::{lines_of, prefetch};
 
-/// A packet that has left its port's queues and has not arrived yet.
+/// A packet that has left the queues of its port and has not arrived yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Flight {
@@ -17,9 +17,9 @@ pub struct Flight {
 
 /// The packets in flight on all links of a network. The packets of each link are in order of arrival.
 ///
-/// All links share one list of places. It grows up to the maximum number of packets in flight at one time,
-/// and never shrinks. The place of the packet that arrived most recently is reused first, because it is still
-/// in the cache.
+/// All links share one list of places. The list grows up to the maximum number of packets in flight at the
+/// same time, and never shrinks. The place of the packet that arrived most recently is reused first, because
+/// this place is still in the cache.
 #[derive(Debug, Default)]
 pub struct Flights {
     slots: Vec<Slot>,
@@ -39,16 +39,16 @@ pub struct InFlight {
 #[repr(C)]
 struct Slot {
     flight: Flight,
-    /// The next packet on its link, or the next free place.
+    /// The place of the next packet on the same link, or the next free place.
     next: Place,
 }
 
-/// A place of a packet, or none.
+/// The index of a packet in [`Flights`], or no index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Place(u32);
 
 impl Place {
-    /// The value for no place.
+    /// The value that means that there is no place.
     const NONE: Place = Place(u32::MAX);
 
     #[inline]
@@ -72,7 +72,7 @@ impl InFlight {
 }
 
 impl Flights {
-    /// Adds `flight` after the other packets in flight `on` its link.
+    /// Adds `flight` after the other packets in flight on the same link, `on`.
     #[inline]
     pub fn push_back(&mut self, on: &mut InFlight, flight: Flight) {
         let place = self.free;
@@ -105,7 +105,7 @@ impl Flights {
         }
         on.last = place;
     }
-    /// The packet that arrives first on a link.
+    /// Returns the packet that arrives first on a link.
     #[inline]
     pub fn front(&self, on: &InFlight) -> Option<&Flight> {
         self.slots.get(on.first.index()).map(|slot| &slot.flight)
@@ -132,7 +132,7 @@ impl Flights {
         on.first = std::mem::replace(&mut self.slots[place.index()].next, self.free);
         self.free = place;
     }
-    /// All packets on a link in order of arrival.
+    /// Returns all packets in flight on a link, in order of arrival.
     pub fn iter(&self, on: &InFlight) -> impl Iterator<Item = &Flight> {
         let mut place = on.first;
         std::iter::from_fn(move || {

@@ -4,13 +4,13 @@
 //! edge → [output conditioner → port → wire → input conditioner → edge selects the next link]* → edge
 //! ```
 //!
-//! [`Network`] is the specification of each step of a packet and its time: it has one loop over an
-//! [`Agenda`](agenda::Agenda), a wake-up for each arriving packet, and a wake-up for a port that may send.
-//! Its [`Edge`] sends and receives packets. The edge is simulated hosts (`perhop-sim`) or devices of the
-//! operating system (`perhop-live`). The results of the simulator's fast engine equal those of this engine,
-//! bit for bit.
+//! [`Network`] is the specification of each step of a packet and of the time of the step. It has one loop
+//! over an [`Agenda`](agenda::Agenda), with a wake-up for each arriving packet and for each port that may
+//! send. The [`Edge`] sends and receives packets. It consists of simulated hosts (`perhop-sim`) or of devices
+//! of the operating system (`perhop-live`). The results of the simulator's fast engine equal those of this
+//! engine, bit for bit.
 //!
-//! Reading order: [`Network`] (the path of a packet, in one file), [`Direction`] (one step of it),
+//! Reading order: [`Network`] (the path of a packet, in one file), [`Direction`] (one hop of this path),
 //! [`PortCounters`] (the counters), [`agenda`] (the events), [`source`] (sources of datagrams at an edge).
 
 pub mod agenda;

@@ -26,8 +26,8 @@ pub enum Event<X> {
     Edge(X),
 }
 
-/// The senders and receivers: simulated hosts, or devices of the operating system. The network informs them
-/// of every dropped packet ([`DropSink`]).
+/// The senders and receivers of a network: simulated hosts, or devices of the operating system. The network
+/// reports every dropped packet to the edge ([`DropSink`]).
 pub trait Edge: DropSink + Sized {
     /// The type of the edge's scheduled events.
     type Event: Copy;
@@ -60,7 +60,7 @@ pub trait Edge: DropSink + Sized {
     }
 }
 
-/// The directions of links of a network, and the edge that sends and receives its packets. `W` observes the
+/// The directions of links of a network, and the edge that sends and receives packets. `W` observes the
 /// ports, and `P` is the flow control.
 #[derive(Debug)]
 pub struct Network<E: Edge, W = (), P = ()> {
@@ -112,8 +112,8 @@ impl<E: Edge, W: PortObservers, P: FlowControl> Network<E, W, P> {
         {
             return self.drop(now, link, packet, cause, DropPoint::Output);
         }
-        // Packets that are due at this instant at ports with the same memory leave first, so that this packet
-        // can use their memory.
+        // Packets that are due now at ports with the same memory leave first, so that this packet can use
+        // their memory.
         for place in 0..self.directions[link.index()].sharers().len() {
             self.catch_up(now, self.directions[link.index()].sharers()[place]);
         }
@@ -140,7 +140,7 @@ impl<E: Edge, W: PortObservers, P: FlowControl> Network<E, W, P> {
     }
 
     /// Transmits the packets of `link`'s port that are due at `now`. They leave before other packets arrive
-    /// at this port at the same instant.
+    /// at this port at the same time.
     pub fn catch_up(&mut self, now: Time, link: LinkId) {
         let timeout = self.directions[link.index()].port.poll_timeout();
         if timeout.is_some_and(|due| due <= now) {
@@ -150,9 +150,9 @@ impl<E: Edge, W: PortObservers, P: FlowControl> Network<E, W, P> {
 
     /// Moves all packets that the port of `link` transmits at `now` to the wire, and schedules the next poll.
     ///
-    /// A port is polled only at each arrival and at the times that it requests. An additional poll could
-    /// change the results: while a shaper delays the packet that an inner scheduler selected, a scheduler
-    /// whose choice depends on time could select another packet.
+    /// A port is polled only when a packet arrives and at the times that the port requests. An additional
+    /// poll could change the results: while a shaper delays the packet that an inner scheduler selected, a
+    /// scheduler whose choice depends on time could select another packet.
     pub(crate) fn transmit(&mut self, now: Time, link: LinkId) {
         if self.pauses.state().is_some() {
             self.transmit_counted(now, link);
@@ -189,8 +189,8 @@ impl<E: Edge, W: PortObservers, P: FlowControl> Network<E, W, P> {
         }
     }
 
-    /// Puts `packet` on the wire of `link`. The packet arrives with its last bit, which is sent at the end of
-    /// `departure`.
+    /// Puts `packet` on the wire of `link`. The packet arrives when its last bit arrives; the last bit is
+    /// sent at the end of `departure`.
     pub(crate) fn launch(&mut self, link: LinkId, packet: &Packet, departure: Departure) {
         self.packet_hops += 1;
         let Direction { delay, in_flight, arrival, .. } = &mut self.directions[link.index()];
@@ -233,7 +233,7 @@ impl<E: Edge, W: PortObservers, P: FlowControl> Network<E, W, P> {
         }
     }
 
-    /// The port of `link`, and the observers of its events.
+    /// Returns the port of `link` and the observers of its events.
     fn port(&mut self, link: LinkId) -> (&mut perhop_qos::Port, PortCounters<'_, E, W::Observer<'_>>) {
         let Direction { port, tally, .. } = &mut self.directions[link.index()];
         let counters = PortCounters {

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)] // the standard library has no safe form of this instruction
 
-/// Bytes of a cache line.
+/// The size of a cache line, bytes.
 const LINE: usize = 64;
 
 /// Starts to load the first `lines` cache lines of `value` and does not wait for them. Has no effect on
@@ -20,7 +20,7 @@ pub fn prefetch<T>(value: &T, lines: usize) {
     let _ = (value, lines, LINE);
 }
 
-/// The number of cache lines of a `T` that begins at the start of a cache line.
+/// Returns the number of cache lines that a `T` occupies if it begins at the start of a cache line.
 pub const fn lines_of<T>() -> usize {
     size_of::<T>().div_ceil(LINE)
 }

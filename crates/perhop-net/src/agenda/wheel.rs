@@ -1,6 +1,6 @@
 //! [`Wheel`]: the days of the year ahead, and their wake-ups.
 
-/// No entry.
+/// The index that means that there is no entry.
 const NONE: u32 = u32::MAX;
 /// The minimum number of days in a year, a power of two.
 const FEWEST_DAYS: usize = DAYS_OF_A_WEEK;
@@ -15,14 +15,14 @@ const HALVINGS: u32 = 2;
 /// were registered. The order of the calls of `schedule` therefore does not change the results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Wakeup {
-    /// Picoseconds.
+    /// The time, picoseconds.
     pub(super) time: u64,
     pub(super) slot: u32,
 }
 
 /// A wake-up, and the index of the next wake-up of the same day.
 #[derive(Clone, Copy, Debug)]
-#[repr(align(16))] // in one cache line
+#[repr(align(16))] // so that an entry is in one cache line
 struct Entry {
     time: u64,
     slot: u32,
@@ -50,8 +50,8 @@ struct Week {
 impl Week {
     const EMPTY: Week = Week { occupied: 0, first: [Entry::EMPTY; DAYS_OF_A_WEEK] };
 
-    /// The number of days from `day`, which is in this week, to the next day of the week with an entry. It is
-    /// 0 if `day` has an entry.
+    /// Returns the number of days from `day`, which is in this week, to the next day of the week with an
+    /// entry. Returns 0 if `day` has an entry, and `None` if no such day exists.
     #[inline]
     fn days_to_entry(&self, day: u64) -> Option<u64> {
         // The remainder is the place of `day` in the week.
@@ -60,29 +60,30 @@ impl Week {
     }
 }
 
-/// Days of equal length, numbered from time 0. The wheel has the wake-ups of the days after today and less
-/// than a year ahead. The wake-ups of a day are unsorted.
+/// Days of equal length, numbered from time 0. The wheel contains the wake-ups of the days after today that
+/// are less than a year ahead. The wake-ups of a day are unsorted.
 ///
 /// Few days have two or more wake-ups, so each day stores one wake-up directly. Further wake-ups of the day
 /// are in a list.
 #[derive(Debug)]
 pub(super) struct Wheel {
-    /// Length of a day: 2 to this power picoseconds.
+    /// The binary logarithm of the length of a day in picoseconds.
     day_bits: u32,
     /// The day after today.
     tomorrow: u64,
-    /// The number of days of the year minus one. As a mask, it selects the bits of a day's number that are
-    /// the place of the day in the year.
+    /// The number of days of the year minus one. Used as a mask, it selects the place of a day in the year
+    /// from the number of the day.
     place_bits: u64,
     weeks: Vec<Week>,
-    /// Wake-ups on days that already have an entry.
+    /// The wake-ups of days that already have an entry in `weeks`.
     others: Vec<Entry>,
     /// The first free entry of `others`.
     free: u32,
 }
 
 impl Wheel {
-    /// Creates a year for events whose times are not known yet. It suits events that are a microsecond apart.
+    /// Creates a year for events whose times are not known yet. The year suits events that are a microsecond
+    /// apart.
     pub(super) fn new() -> Wheel {
         Wheel::suiting(1 << 20, 0, 0)
     }
@@ -157,7 +158,8 @@ impl Wheel {
         }
     }
 
-    /// The slot of the first entry of each day with an entry, from tomorrow on, less than 64 days ahead.
+    /// Returns the slot of the first entry of each day that has an entry, from tomorrow on and less than 64
+    /// days ahead.
     #[inline]
     pub(super) fn upcoming(&self) -> impl Iterator<Item = u32> + '_ {
         let place = self.tomorrow % DAYS_OF_A_WEEK as u64;
@@ -172,7 +174,7 @@ impl Wheel {
         })
     }
 
-    /// The first day after today with an entry.
+    /// Returns the first day after today with an entry.
     pub(super) fn next_day(&self) -> Option<u64> {
         let mut day = self.tomorrow;
         // The first and the last iteration read the week of tomorrow. The last iteration finds the days of
@@ -203,7 +205,7 @@ impl Wheel {
         self.tomorrow = day + 1;
         Some(only.wakeup())
     }
-    /// Advances to `day` and removes its entries. No earlier day may have an entry.
+    /// Advances to `day`, removes its entries, and calls `take` for each. No earlier day may have an entry.
     pub(super) fn advance_to(&mut self, day: u64, mut take: impl FnMut(Wakeup)) {
         self.tomorrow = day + 1;
         let (week, place) = (self.week(day), day as usize % DAYS_OF_A_WEEK);
@@ -220,7 +222,7 @@ impl Wheel {
             next = std::mem::replace(&mut other.next, freed);
         }
     }
-    /// Removes all entries.
+    /// Removes all entries, and calls `take` for each.
     pub(super) fn drain(&mut self, mut take: impl FnMut(Wakeup)) {
         while let Some(day) = self.next_day() {
             self.advance_to(day, &mut take);
@@ -228,14 +230,13 @@ impl Wheel {
     }
 }
 
-/// The binary logarithm of the length of a day, picoseconds, for events that are `gap` picoseconds apart. A
-/// day is so short that few days have two events, which would have to be sorted.
+/// Returns the binary logarithm of the length of a day in picoseconds, for events that are `gap` picoseconds
+/// apart. Days are so short that few of them have two events, which would have to be sorted.
 fn day_bits(gap: u64) -> u32 {
     gap.max(1).ilog2().saturating_sub(HALVINGS)
 }
 
-/// The number of days in the year for `pending` events. It is large enough that the year contains most of the
-/// events.
+/// Returns the number of days in the year for `pending` events, so that the year contains most of the events.
 fn days(pending: usize) -> usize {
     ((2 * pending) << HALVINGS).next_power_of_two().clamp(FEWEST_DAYS, MOST_DAYS)
 }

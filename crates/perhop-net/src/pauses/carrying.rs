@@ -1,4 +1,4 @@
-//! The path of packets and pause frames through a network with [`Pauses`].
+//! The steps of packets and pause frames in a network with [`Pauses`].
 
 use perhop_qos::observer::{Observer, PortObservers};
 use perhop_qos::packet::Packet;
@@ -45,7 +45,8 @@ impl<E: Edge, W: PortObservers, P: FlowControl> Network<E, W, P> {
         }
     }
 
-    /// The port of `link`, with observers that count its packets at their [`Level`](super::level::Level)s.
+    /// Returns the port of `link`, with observers that count its packets at their
+    /// [`Level`](super::level::Level)s.
     #[expect(clippy::type_complexity, reason = "the observers of a port, with those of its packets' memory")]
     fn counted_port(
         &mut self,
@@ -124,14 +125,15 @@ impl<E: Edge, W: PortObservers, P: FlowControl> Network<E, W, P> {
 }
 
 impl Pauses {
-    /// Whether the bytes of each level equal those of its waiting packets.
+    /// Whether the bytes of each level equal the bytes of the waiting packets that it counts.
     pub fn is_conserved(&self, directions: &[Direction]) -> bool {
         let mut held = vec![0; self.levels.len()];
         self.visit_waiting(directions, |level, _, length| held[level] += length);
         self.levels.iter().zip(held).all(|(level, held)| level.held == held)
     }
 
-    /// Calls `visit` with the level of each waiting packet, the direction of its port, and its bytes.
+    /// Calls `visit` for each waiting packet that a level counts, with the level, the direction of the port
+    /// at which the packet waits, and the IP bytes of the packet.
     pub(super) fn visit_waiting(&self, directions: &[Direction], mut visit: impl FnMut(usize, LinkId, u64)) {
         for (number, direction) in directions.iter().enumerate() {
             let link = LinkId(number as u32);

@@ -13,7 +13,7 @@ use super::Pauses;
 use crate::direction::Direction;
 
 impl Pauses {
-    /// Ends all counts at `ends`, the end of the run, and returns them.
+    /// Returns the counts of all levels at `ends`, the end of the run.
     pub fn measure(&mut self, directions: &[Direction], ends: Time) -> Vec<PauseMeasurements> {
         let deadlocked = self.deadlocked(directions);
         let counts_from = self.counts_from;
@@ -35,20 +35,21 @@ impl Pauses {
         totals.collect()
     }
 
-    /// Returns, for each level, the time since which it is part of a cycle of pauses that no event can end;
-    /// `None` for a level outside such cycles.
+    /// Returns, for each level, the time since which it is in a cycle of pauses that no event can end; `None`
+    /// for a level outside such cycles.
     ///
     /// A pause never ends if its level remains above the threshold at which the neighbor resumes. This is the
     /// case if enough of the level's packets wait at ports whose pauses also never end. To find the largest
     /// set of such levels, the function removes the other levels step by step. A level of this set on which
-    /// no other level of the set depends is blocked by a cycle, but is not part of it. Such levels are
-    /// removed, too.
+    /// no other level of the set depends is blocked by a cycle but is not in the cycle. Such levels are also
+    /// removed.
     fn deadlocked(&self, directions: &[Direction]) -> Vec<Option<Time>> {
         let since: Vec<Option<Time>> = self.levels.iter().map(super::level::Level::lasting_since).collect();
         if since.iter().all(Option::is_none) {
             return since;
         }
-        // Waiting bytes, by their level and by the level that pauses the port at which they wait.
+        // The waiting bytes, by the level that counts them and by the level that pauses the port at which
+        // they wait.
         let mut waits: BTreeMap<(usize, usize), u64> = BTreeMap::new();
         self.visit_waiting(directions, |level, link, bytes| {
             let priority = usize::from(self.levels[level].priority);

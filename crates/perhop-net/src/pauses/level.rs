@@ -20,7 +20,7 @@ pub(super) struct Frame {
     pub(super) effective: Time,
     pub(super) level: u32,
     pub(super) signal: Signal,
-    /// The number of links over which the pause has spread.
+    /// The depth: the number of links over which the pause has spread.
     pub(super) depth: u32,
 }
 
@@ -35,15 +35,15 @@ pub(super) struct Level {
     xoff: u64,
     /// The neighbor resumes at or below this threshold.
     xon: u64,
-    /// The limit, IP bytes. Packets that would exceed it are dropped.
+    /// The maximum of waiting bytes. Packets that would exceed it are dropped.
     limit: u64,
     /// Whether the port obeys pause frames of the priority.
     is_obeyed: bool,
-    /// Bytes of the waiting packets that arrived over the link.
+    /// The bytes of the waiting packets that arrived over the link.
     pub(super) held: u64,
-    /// The content of the last frame, which was sent or is about to be sent.
+    /// The content of the last pause frame, which was sent or is about to be sent.
     pub(super) sent: Signal,
-    /// The depth of the pause in this frame.
+    /// The depth of the pause that the last pause frame requests.
     pub(super) sent_depth: u32,
     /// The beginning and the depth of the pause that is in effect; `None` without a pause.
     pause: Option<(Time, u32)>,
@@ -58,7 +58,7 @@ pub(super) struct Tally {
     pub(super) deepest: u32,
     pub(super) paused: Time,
     pub(super) longest: Time,
-    /// The maximum of waiting bytes since the start of the run, including the warm-up.
+    /// The maximum number of waiting bytes since the start of the run, including the warm-up.
     pub(super) most_bytes: u64,
 }
 
@@ -117,18 +117,18 @@ impl Level {
         crosses
     }
 
-    /// Whether the neighbor stays paused if `bytes` never leave.
+    /// Whether the neighbor remains paused forever if `bytes` never leave.
     pub(super) fn stays_above(&self, bytes: u64) -> bool {
         bytes > self.xon
     }
 
-    /// The beginning of the pause that is in effect; `None` without a pause, or if a frame that will end the
+    /// Returns the beginning of the current pause; `None` without a pause, or if a frame that will end the
     /// pause was already sent.
     pub(super) fn lasting_since(&self) -> Option<Time> {
         self.pause.filter(|_| self.sent == Signal::Pause).map(|(since, _)| since)
     }
 
-    /// The number of links over which the pause that is in effect has spread; 0 without a pause.
+    /// Returns the number of links over which the current pause has spread; 0 without a pause.
     pub(super) fn current_depth(&self) -> u32 {
         self.pause.map_or(0, |(_, depth)| depth)
     }

@@ -1,9 +1,9 @@
 //! [`Pauses`]: priority flow control between the ports of a network (IEEE 802.1Qbb).
 //!
 //! A [`Level`] counts the bytes of one priority that arrived at a node over one direction of a link and wait
-//! in queues with `pause`. Above the pause threshold, the node sends a pause frame over the reverse
-//! direction, and the port of the first direction stops serving that priority. `docs/algorithms/pauses.md`
-//! describes the times and the parts of the standard that are not modeled.
+//! in queues with `pause`. Above a threshold, the node sends a pause frame over the reverse direction of the
+//! link, and the neighbor's port stops serving this priority. `docs/algorithms/pauses.md` describes the
+//! times, and the rules of the standard that are not modeled.
 
 mod carrying;
 mod deadlock;
@@ -21,10 +21,10 @@ use perhop_scenario::routing::LinkId;
 use crate::agenda::Slot;
 use level::{Frame, Level};
 
-/// The flow control of a [`Network`](crate::Network): [`Pauses`], or none. A network without flow control
-/// runs no code for it.
+/// The flow control of a [`Network`](crate::Network): [`Pauses`], or `()` for none. A network with `()` runs
+/// no code for flow control.
 pub trait FlowControl: Sized {
-    /// The state of all pauses, if the network has any.
+    /// Returns the state of all pauses; `None` if the network has no flow control.
     fn state(&mut self) -> Option<&mut Pauses>;
 }
 
@@ -58,10 +58,10 @@ pub struct PausableLink {
     pub slot: Slot,
 }
 
-/// Numbers of [`Level`]s by priority.
+/// The number of the [`Level`] of each priority.
 type LevelsByPriority = [Option<u32>; 8];
 
-/// The part of the state that belongs to one direction of a link.
+/// The state of one direction of a link.
 #[derive(Debug)]
 struct Pausable {
     /// The priority of each queue of the port, if its class has `pause`.
@@ -70,7 +70,7 @@ struct Pausable {
     obeying: Box<[Option<u8>]>,
     arrivals: Box<[Option<LinkId>]>,
     reverse: LinkId,
-    /// The levels of the far end that count packets from this port.
+    /// The levels at the far end that count packets from this port.
     levels: LevelsByPriority,
     /// The transmission time of a pause frame from the port.
     frame_time: Time,
@@ -121,7 +121,8 @@ impl Pauses {
         (!levels.is_empty()).then(|| Pauses { links, levels, crossed: Vec::with_capacity(2), counts_from })
     }
 
-    /// The level that counts `packet` in queue `queue` of the port of `link`; `None` if no level counts it.
+    /// Returns the level that counts `packet` in queue `queue` of the port of `link`; `None` if no level
+    /// counts it.
     #[inline]
     fn level_of(&self, link: LinkId, queue: QueueId, packet: &Packet) -> Option<usize> {
         let port = &self.links[link.index()];
@@ -170,14 +171,14 @@ impl Pauses {
         }
     }
 
-    /// The number of links over which the pause of `priority` at the port of `link` has spread; 0 without a
-    /// pause.
+    /// Returns the number of links over which the pause of `priority` at the port of `link` has spread; 0
+    /// without a pause.
     fn depth_of(&self, link: LinkId, priority: u8) -> u32 {
         let level = self.links[link.index()].levels[usize::from(priority)];
         level.map_or(0, |level| self.levels[level as usize].current_depth())
     }
 
-    /// The queues of the port of `link` that a pause of `priority` stops.
+    /// Returns the queues of the port of `link` that a pause of `priority` stops.
     fn queues(&self, link: LinkId, priority: u8) -> impl Iterator<Item = QueueId> + '_ {
         let queues = self.links[link.index()].obeying.iter().enumerate();
         queues.filter(move |(_, queue)| **queue == Some(priority)).map(|(queue, _)| QueueId(queue as u16))
@@ -200,8 +201,8 @@ fn add_levels(settings: &[PausableLink], link: LinkId, levels: &mut Vec<Level>) 
     found
 }
 
-/// The time from the arrival of a pause frame to its effect at a port with these `queues` and this `rate`, by
-/// priority.
+/// Returns the time from the arrival of a pause frame to its effect, by priority, at a port with `queues` and
+/// `rate`.
 fn responses(queues: &[Option<PauseConfig>], rate: Rate) -> [Time; 8] {
     let mut responses = [Time::ZERO; 8];
     for pause in queues.iter().flatten() {

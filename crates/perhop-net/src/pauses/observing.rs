@@ -9,9 +9,9 @@ use perhop_scenario::routing::LinkId;
 
 use super::Pauses;
 
-/// The call of the port that the observer observes. It determines whether a dropped packet is counted at its
-/// level: a packet that is dropped during a departure was counted when it joined its queue, but a packet that
-/// is dropped during an arrival was not counted.
+/// The reason for the current call of the port. It determines whether a dropped packet must be removed from
+/// its level: a packet that is dropped during a departure was counted when it joined its queue, a packet that
+/// is dropped during an arrival was not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Call {
     /// A packet arrives.
@@ -20,7 +20,7 @@ pub(super) enum Call {
     Departure,
 }
 
-/// Counts the packets of the port of `link`, and forwards its events to `next`.
+/// Counts the packets of the port of `link` at their levels, and forwards the events of the port to `next`.
 pub(super) struct Counting<'a, O> {
     pub(super) pauses: &'a mut Pauses,
     pub(super) link: LinkId,

@@ -1,4 +1,4 @@
-//! Constant bit rate.
+//! [`Cbr`]: packets at a constant bit rate.
 
 use perhop_qos::random::Stream;
 use perhop_qos::units::Time;

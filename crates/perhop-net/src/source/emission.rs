@@ -3,14 +3,14 @@
 use perhop_qos::packet::Dscp;
 use perhop_qos::units::Time;
 
-/// A packet to be sent.
+/// A packet that a source sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Emission {
-    /// Time of sending.
+    /// The time of sending.
     pub at: Time,
-    /// Length of the IP packet, bytes.
+    /// The length of the IP packet, bytes.
     pub length: u32,
-    /// Codepoint, if the source sets it.
+    /// The codepoint; `None` if the codepoint of the flow applies.
     pub dscp: Option<Dscp>,
 }
 

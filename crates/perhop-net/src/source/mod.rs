@@ -1,4 +1,4 @@
-//! Sources: times and sizes of the packets of a flow.
+//! Sources: the times and sizes of the packets of a flow.
 
 mod cbr;
 mod emission;
@@ -35,8 +35,8 @@ pub enum Source {
 
 impl Source {
     /// Creates the source that `config` describes, which begins at `start`. `trace` has the entries of the
-    /// file of a trace source. The result is `None` for applications on TCP and for recordings, which are not
-    /// sources of a single flow.
+    /// file of a trace source. Returns `None` for applications on TCP and for recordings, because they are
+    /// not sources of a single flow.
     pub fn new(config: &SourceConfig, start: Time, stream: Stream, trace: Vec<TraceEntry>) -> Option<Source> {
         Some(match config {
             SourceConfig::Cbr(config) => Source::Cbr(Cbr::new(config, start, stream)),
@@ -58,8 +58,8 @@ impl Source {
             | SourceConfig::SpeedTest(_) => return None,
         })
     }
-    /// The next packet, which is not earlier than the previous one; [`Emission::NEVER`] when the source has
-    /// ended.
+    /// Returns the next packet, which is not earlier than the previous packet; [`Emission::NEVER`] after the
+    /// source has ended.
     #[allow(clippy::inline_always)] // on the path of every packet, and short for constant bit rate
     #[inline(always)]
     pub fn next_packet(&mut self) -> Emission {

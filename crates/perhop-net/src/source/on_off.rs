@@ -8,8 +8,8 @@ use super::spacing::Spacing;
 use perhop_scenario::{CutGap, OnOffConfig, PeriodLaw};
 
 /// Bursts at constant bit rate, separated by silence. The first packet is sent at the start of the first
-/// burst. Another packet is sent at the end of every gap within a burst. If a burst ends within a gap, the
-/// rest of the gap continues in the next burst, or the gap ends at the start of the next burst ([`CutGap`]).
+/// burst, and a further packet at the end of every gap within a burst. If a burst ends within a gap, the rest
+/// of the gap continues in the next burst, or the gap ends at the start of the next burst ([`CutGap`]).
 #[derive(Clone, Debug)]
 pub struct OnOff {
     config: OnOffConfig,

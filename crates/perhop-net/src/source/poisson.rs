@@ -1,4 +1,4 @@
-//! Poisson process.
+//! [`Poisson`]: a Poisson process of packets.
 
 use perhop_qos::random::Stream;
 use perhop_qos::units::{Rate, Time};

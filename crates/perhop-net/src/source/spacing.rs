@@ -1,4 +1,4 @@
-//! Equal spacing at an exact rate.
+//! [`Spacing`]: equal gaps between packets at an exact rate.
 
 use perhop_qos::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
@@ -13,12 +13,12 @@ pub(super) struct Spacing {
 }
 
 impl Spacing {
-    /// Gaps for packets of `bytes` at `rate`.
+    /// Creates the gaps for packets of `bytes` at `rate`.
     pub(super) fn new(bytes: u64, rate: Rate) -> Spacing {
         let (numerator, divisor) = (bytes * 8 * PICOSECONDS_PER_SECOND, rate.as_bits_per_second());
         Spacing { whole: numerator / divisor, remainder: numerator % divisor, divisor, carried: 0 }
     }
-    /// The gap to the next packet.
+    /// Returns the gap to the next packet.
     pub(super) fn gap(&mut self) -> Time {
         self.carried += self.remainder;
         let extra = u64::from(self.carried >= self.divisor);

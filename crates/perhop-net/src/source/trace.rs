@@ -13,7 +13,7 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Replays `entries`, whose times are relative to `start`.
+    /// Creates the replay of `entries`, whose times are relative to `start`.
     pub fn new(entries: Vec<TraceEntry>, start: Time) -> Trace {
         Trace { entries: entries.into_iter(), start }
     }
