@@ -10,31 +10,32 @@ use perhop_scenario::plan::{Beginning, Connections, Plan, Request};
 use perhop_scenario::topology::Topology;
 use perhop_scenario::{InterfaceConfig, LinkConfig, PacketSize, Scenario, SourceConfig, TrafficConfig};
 
-/// Bytes of memory for one row of a result table at the end of a run. They include the counters for the row,
+/// The memory for one row of a result table at the end of a run, bytes. It includes the counters for the row,
 /// the row in the table of its replication, and the row in the table of all replications.
 const QUEUE_ROW: f64 = 240.0;
 const THROUGHPUT_ROW: f64 = 110.0;
 const DELAY_ROW: f64 = 250.0;
 const PACKET_ROW: f64 = 140.0;
 const CONNECTION_ROW: f64 = 200.0;
-/// Bytes of memory for a packet of a call or a game, which is stored until the end of the replication.
+/// The memory for a packet of a call or a game, which is stored until the end of the replication, bytes.
 const APPLICATION_PACKET: f64 = 48.0;
-/// Bytes of memory for the tables of a replication, without their rows.
+/// The memory for the tables of a replication without rows, bytes.
 const REPLICATION: f64 = 30e3;
-/// Bytes of memory for a class in each replication, including its distributions.
+/// The memory for a class in each replication, including the distributions of delay, bytes.
 const CLASS: f64 = 16e3;
-/// Bytes of memory for a flow in each replication.
+/// The memory for a flow in each replication, bytes.
 const FLOW: f64 = 700.0;
-/// Bytes of memory for a queue in each replication.
+/// The memory for a queue in each replication, bytes.
 const QUEUE: f64 = 500.0;
-/// IP bytes of a TCP packet. The number of packets is estimated as if all packets were full segments.
+/// The length of a TCP packet, IP bytes. The number of packets is estimated as if all packets were full
+/// segments.
 const SEGMENT: f64 = 1500.0;
-/// Payload bytes of a full segment with timestamps.
+/// The payload of a full segment with timestamps, bytes.
 const SEGMENT_PAYLOAD: f64 = 1448.0;
 /// The number of packets with which the client opens and closes a connection, including one retransmission.
 const CONNECTION_PACKETS: f64 = 4.0;
 
-/// The memory for results, with one part for each scenario key that requests results.
+/// The memory for results, as one entry for each scenario key that requests results.
 #[derive(Clone, Debug)]
 pub struct Budget {
     parts: Vec<Part>,
@@ -42,7 +43,7 @@ pub struct Budget {
 
 #[derive(Clone, Debug)]
 struct Part {
-    /// The scenario key that requests this part.
+    /// The scenario key that requests the results.
     key: &'static str,
     what: String,
     bytes: f64,
@@ -109,7 +110,7 @@ impl Budget {
         Budget { parts }
     }
 
-    /// The bytes of all parts.
+    /// Returns the total memory, bytes.
     pub fn bytes(&self) -> f64 {
         self.parts.iter().map(|part| part.bytes).sum()
     }
@@ -117,7 +118,8 @@ impl Budget {
     /// Checks that the results need at most `available` bytes.
     ///
     /// # Errors
-    /// The results need more memory. The error names the part that needs most memory, and a way to reduce it.
+    /// The results need more memory. The error names the results that need most memory, and a way to reduce
+    /// them.
     pub fn fits(&self, available: f64) -> Result<(), ConfigError> {
         let bytes = self.bytes();
         let Some(most) = self.parts.iter().max_by(|a, b| a.bytes.total_cmp(&b.bytes)) else { return Ok(()) };
@@ -143,7 +145,7 @@ impl Part {
     }
 }
 
-/// The memory for each replication that does not depend on `measure`.
+/// Returns the memory for `count` replications that does not depend on `measure`.
 fn replicated(scenario: &Scenario, count: f64) -> Part {
     let flows: f64 = scenario.traffic.iter().map(|traffic| f64::from(traffic.flows())).sum();
     let ends = scenario.links.iter().flat_map(|link| link.between.each_ref().map(|from| (link, from)));
@@ -158,7 +160,8 @@ fn replicated(scenario: &Scenario, count: f64) -> Part {
     }
 }
 
-/// The number of classes in results. TCP traffic has a second class for the answers.
+/// Returns the number of classes in results. Each class counts twice, because TCP traffic has a second class
+/// for the answers.
 fn classes(scenario: &Scenario) -> f64 {
     let mut names: Vec<&String> =
         scenario.traffic.iter().map(|traffic| traffic.class.as_ref().unwrap_or(&traffic.name)).collect();
@@ -167,7 +170,7 @@ fn classes(scenario: &Scenario) -> f64 {
     2.0 * names.len() as f64
 }
 
-/// The number of queues at the port from `from` to the other end of `link`.
+/// Returns the number of queues at the port from `from` to the other end of `link`.
 fn queues(scenario: &Scenario, link: &LinkConfig, from: &str) -> f64 {
     let policy = link.interfaces.get(from).and_then(|end| end.output.as_ref());
     let queueing =
@@ -179,16 +182,16 @@ fn leaves(queueing: &QueueingConfig) -> f64 {
     queueing.classes.iter().map(|class| class.queues() as f64).sum()
 }
 
-/// The approximate number of packets that `traffic` sends: its rate multiplied by the duration. For TCP, the
-/// estimate assumes full segments at the rate that links and windows permit. A file of recorded traffic
-/// counts as 0, because it is read as a whole.
+/// Returns the approximate number of packets that `traffic` sends: the rate multiplied by the duration. For
+/// TCP, the estimate assumes full segments at the rate that links and windows permit. Traces and recordings
+/// count as 0 packets.
 pub fn packets(scenario: &Scenario, traffic: &TrafficConfig) -> f64 {
     Names::new(scenario).packets(traffic)
 }
 
-/// The approximate work for one replication of `scenario`: the number of links on the path of a packet,
-/// summed over all packets. Every second TCP segment is acknowledged. TCP entries whose slowest port is the
-/// same share its rate.
+/// Returns the approximate work for one replication of `scenario`: the number of links on the path of a
+/// packet, summed over all packets. The estimate assumes that every second TCP segment is acknowledged, and
+/// that TCP entries with the same slowest port share the rate of this port.
 pub fn packet_hops(scenario: &Scenario) -> f64 {
     let mut names = Names::new(scenario);
     // For each slowest port: the packets that TCP would send, the packets that the port can send, and the
@@ -212,14 +215,14 @@ pub fn packet_hops(scenario: &Scenario) -> f64 {
     sum + tcp_hops.sum::<f64>()
 }
 
-/// The links, traffic and paths of a scenario by name. The time to create it is proportional to the size of
-/// the scenario.
+/// The links, traffic and paths of a scenario by name. `new` takes time in proportion to the size of the
+/// scenario.
 struct Names<'a> {
     scenario: &'a Scenario,
     /// The first link between each pair of nodes. The two names are in alphabetical order.
     links: BTreeMap<[&'a str; 2], &'a LinkConfig>,
     traffic: BTreeMap<&'a str, Vec<&'a TrafficConfig>>,
-    /// The topology. It is `None` if a link has an unknown end.
+    /// The topology; `None` if a link has an unknown end.
     topology: Option<Topology<'a>>,
 }
 
@@ -236,17 +239,17 @@ impl<'a> Names<'a> {
         Names { scenario, links, traffic, topology: Topology::new(scenario).ok() }
     }
 
-    /// The traffic entries with this `name`.
+    /// Returns the traffic entries with this `name`.
     fn traffic(&self, name: &str) -> Vec<&'a TrafficConfig> {
         self.traffic.get(name).cloned().unwrap_or_default()
     }
 
-    /// The number of queues at the port from `from` to `to`.
+    /// Returns the number of queues at the port from `from` to `to`.
     fn queues(&self, from: &str, to: &str) -> f64 {
         self.links.get(&pair(from, to)).map_or(1.0, |link| queues(self.scenario, link, from))
     }
 
-    /// The approximate number of packets that `traffic` sends.
+    /// Returns the approximate number of packets that `traffic` sends.
     fn packets(&mut self, traffic: &TrafficConfig) -> f64 {
         let seconds = self.scenario.duration.as_seconds();
         let at = |rate: f64, packet: PacketSize| {
@@ -267,13 +270,14 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// The approximate number of packets that the receiver of `traffic` sends back.
+    /// Returns the approximate number of packets that the receiver of `traffic` sends back.
     fn packets_back(&mut self, traffic: &TrafficConfig) -> f64 {
         let back = traffic.source.back();
         back.map_or(0.0, |source| self.packets(&TrafficConfig { source, ..traffic.clone() }))
     }
 
-    /// The ports on the path of `traffic`: their indices and their capacities in bits per second.
+    /// Returns the ports on the path of `traffic`, each with its index and the maximum rate of a class, bits
+    /// per second.
     fn path(&mut self, traffic: &TrafficConfig) -> Vec<(usize, f64)> {
         let Some(topology) = self.topology.as_mut() else { return Vec::new() };
         let path = topology.path(&traffic.from, &traffic.to).ok().flatten().unwrap_or_default();
@@ -285,9 +289,9 @@ impl<'a> Names<'a> {
         ports.collect()
     }
 
-    /// The maximum rate of `traffic`, bits per second: the rate of the slowest port on its path, where a
-    /// policy may limit the rate. Long connections send at most one window per round-trip time, which is
-    /// computed without the delays of queues.
+    /// Returns the maximum rate of `traffic`, bits per second: the rate of the slowest port on its path,
+    /// including the limits of policies. Long connections send at most one window per round-trip time without
+    /// queueing delays.
     fn max_rate_bps(&mut self, traffic: &TrafficConfig) -> f64 {
         let path = self.path(traffic);
         let slowest = path.iter().map(|(_, rate)| *rate).reduce(f64::min).unwrap_or_default();
@@ -302,8 +306,8 @@ impl<'a> Names<'a> {
     }
 }
 
-/// The maximum rate of a single class at the port from `from` to `to`, bits per second. It is the line rate,
-/// or less if shapers and policers limit every class.
+/// Returns the maximum rate of a single class at the port from `from` to `to`, bits per second: the line
+/// rate, or less if shapers and policers limit every class.
 fn class_rate_bps(scenario: &Scenario, link: &LinkConfig, from: &str, to: &str) -> f64 {
     let policy = |node: &str, side: fn(&InterfaceConfig) -> Option<&String>| {
         scenario.policies.get(side(link.interfaces.get(node)?)?)
@@ -321,8 +325,8 @@ fn class_rate_bps(scenario: &Scenario, link: &LinkConfig, from: &str, to: &str) 
     limiters.filter_map(conditioner_limit).fold(greatest.min(line), f64::min)
 }
 
-/// The approximate packets per second of the requests of `traffic` if requests arrive at random times. It is
-/// `None` for applications that send as fast as possible.
+/// Returns the approximate number of packets per second of `traffic` with requests at random times; `None`
+/// for applications that send as fast as possible.
 fn request_packets_per_s(traffic: &TrafficConfig) -> Option<f64> {
     let (plan, _) = Plan::for_source(&traffic.source)?;
     let (Request::Pareto { mean, .. }, Beginning::Poisson(gap)) = (plan.request, plan.beginning) else {
@@ -332,7 +336,7 @@ fn request_packets_per_s(traffic: &TrafficConfig) -> Option<f64> {
     Some(f64::from(traffic.flows()) * each / gap)
 }
 
-/// The names of two nodes in alphabetical order.
+/// Returns the names of two nodes in alphabetical order.
 fn pair<'b>(first: &'b str, other: &'b str) -> [&'b str; 2] {
     if first < other { [first, other] } else { [other, first] }
 }

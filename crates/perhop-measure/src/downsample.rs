@@ -1,9 +1,9 @@
 //! [`envelope`]: reduction of a series to the points that a drawing needs.
 
 /// Returns the indices of at most `4 * buckets` of `values`, in order. A line through these values looks like
-/// the line through all values. All buckets have the same number of values. Of each bucket, the first, the
-/// least, the greatest and the last value are returned (the M4 aggregation of Jugel et al., VLDB 2014). NaN
-/// is a gap in the line. It is returned if it is the first or the last value of a bucket.
+/// the line through all values. Each bucket has about the same number of values, and contributes its first,
+/// least, greatest and last value (the M4 aggregation of Jugel et al., VLDB 2014). A NaN is a gap in the
+/// line. It is kept if it is the first or the last value of a bucket.
 pub fn envelope(values: &[f64], buckets: usize) -> Vec<u32> {
     if values.len() <= 4 * buckets || buckets == 0 {
         return (0..values.len() as u32).collect();

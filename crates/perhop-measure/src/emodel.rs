@@ -1,8 +1,8 @@
 //! The E-model of ITU-T G.107 (06/2015): the quality of a telephone call, from delay, loss and codec.
 //!
 //! R = Ro - Is - Id - Ie,eff + A. Parameters that a network does not change have the default values of Table
-//! 2. The symbols are those of the Recommendation. Its formulas use decibels, milliseconds and percent. The
-//! functions of this module use seconds and percent.
+//! 2. The symbols and formulas are those of the Recommendation, in decibels, milliseconds and percent. The
+//!    public functions of this module take seconds and percent.
 
 use libm::{exp, hypot, log2, log10, pow};
 use perhop_scenario::Planning;
@@ -27,9 +27,9 @@ const QDU: f64 = 1.0;
 const MT: f64 = 100.0;
 const ST: f64 = 1.0;
 
-/// The longest delay for which Table 2 permits the model, seconds.
+/// The longest delay for which the model is valid (Table 2), seconds.
 pub const LONGEST_DELAY_S: f64 = 0.5;
-/// The greatest loss for which Table 2 permits the model, percent.
+/// The greatest loss for which the model is valid (Table 2), percent.
 pub const GREATEST_LOSS_PERCENT: f64 = 20.0;
 
 /// For each category, the lower limit of R, the quality in words (G.109), and the satisfaction of users
@@ -48,9 +48,9 @@ pub const CATEGORIES: [(f64, &str, &str); 6] = [
 pub struct Path {
     /// One-way delay from mouth to ear, Ta, seconds. The delay of the echo is the same: T = Ta, Tr = 2 Ta.
     pub delay_s: f64,
-    /// Lost or late packets, Ppl, percent.
+    /// The share of lost or late packets, Ppl, percent.
     pub loss_percent: f64,
-    /// Mean length of runs of lost packets, divided by the mean length for random losses: `BurstR`.
+    /// The mean length of runs of lost packets divided by the mean length for random losses: `BurstR`.
     pub burst_ratio: f64,
     /// The advantage factor A.
     pub advantage: f64,
@@ -63,7 +63,7 @@ impl Path {
     }
 }
 
-/// The transmission rating factor R, which is at least 0. It is `None` if packets are lost and G.113 has no
+/// Returns the transmission rating factor R, at least 0; `None` if packets are lost and G.113 has no
 /// robustness factor for `codec`.
 pub fn rating(path: Path, codec: &Planning) -> Option<f64> {
     let impairment = match codec.bpl {
@@ -75,8 +75,8 @@ pub fn rating(path: Path, codec: &Planning) -> Option<f64> {
     Some((rating + path.advantage).max(0.0))
 }
 
-/// The mean opinion score of a conversation, MOS-CQE, from 1 to 4.5 (G.107, Annex B). Below R = 6.5, the
-/// formula has results below 1, and the score is 1, the lowest score of the scale.
+/// Returns the mean opinion score of a conversation, MOS-CQE, from 1 to 4.5 (G.107, Annex B). Below R = 6.5,
+/// the formula has results below 1; the function then returns 1, the lowest score of the scale.
 pub fn opinion(r: f64) -> f64 {
     if r <= 0.0 {
         return 1.0;
@@ -87,25 +87,25 @@ pub fn opinion(r: f64) -> f64 {
     (1.0 + 0.035 * r + r * (r - 60.0) * (100.0 - r) * 7e-6).max(1.0)
 }
 
-/// The category of speech transmission quality for R (G.109, Table 1), and the satisfaction of users (G.107
-/// Annex B).
+/// Returns the category of speech transmission quality for R (G.109, Table 1), and the satisfaction of users
+/// (G.107 Annex B).
 pub fn category(r: f64) -> (&'static str, &'static str) {
     let found = CATEGORIES.iter().find(|(least, ..)| r >= *least).unwrap_or(&CATEGORIES[5]);
     (found.1, found.2)
 }
 
-/// `Ie,eff`: the impairment by the codec and by packet loss (G.107, 7.5).
+/// Returns `Ie,eff`, the impairment by the codec and by packet loss (G.107, 7.5).
 pub fn equipment_impairment(loss_percent: f64, ie: f64, bpl: f64, burst_ratio: f64) -> f64 {
     ie + (95.0 - ie) * loss_percent / (loss_percent / burst_ratio + bpl)
 }
 
-/// `Id`: the impairment by delay and by late echo, `Idte` + `Idle` + `Idd` (G.107, 7.4).
+/// Returns `Id`, the impairment by delay and by late echo: `Idte` + `Idle` + `Idd` (G.107, 7.4).
 pub fn delay_impairment(delay_s: f64) -> f64 {
     let ms = 1e3 * delay_s;
     talker_echo(ms) + listener_echo(2.0 * ms) + absolute_delay(ms)
 }
 
-/// Idte for a one-way delay of `t` milliseconds, if 9 dB <= STMR <= 20 dB.
+/// Returns `Idte` for a one-way delay of `t` milliseconds, by the formula for 9 dB <= STMR <= 20 dB.
 fn talker_echo(t: f64) -> f64 {
     let terv = TELR - 40.0 * log10((1.0 + t / 10.0) / (1.0 + t / 150.0)) + 6.0 * exp(-0.3 * t * t);
     let re = 80.0 + 2.5 * (terv - 14.0);
@@ -113,14 +113,14 @@ fn talker_echo(t: f64) -> f64 {
     (half + hypot(half, 10.0) - 1.0) * (1.0 - exp(-t))
 }
 
-/// Idle for a round-trip delay of `tr` milliseconds.
+/// Returns `Idle` for a round-trip delay of `tr` milliseconds.
 fn listener_echo(tr: f64) -> f64 {
     let rle = 10.5 * (WEPL + 7.0) / pow(tr + 1.0, 0.25);
     let half = (basic_ratio() - rle) / 2.0;
     half + hypot(half, 13.0)
 }
 
-/// Idd for an absolute delay of `ta` milliseconds.
+/// Returns `Idd` for an absolute delay of `ta` milliseconds.
 fn absolute_delay(ta: f64) -> f64 {
     if ta <= MT {
         return 0.0;
@@ -134,13 +134,13 @@ fn rooted(x: f64, n: f64) -> f64 {
     pow(1.0 + pow(x, n), 1.0 / n)
 }
 
-/// `Ro`: the basic signal-to-noise ratio (G.107, 7.2).
+/// Returns `Ro`, the basic signal-to-noise ratio (G.107, 7.2).
 pub fn basic_ratio() -> f64 {
     15.0 - 1.5 * (SLR + noise())
 }
 
-/// `No`: the sum of all noise in dBm0p, from the circuit, the sender's room, the receiver's room and the
-/// noise floor.
+/// Returns `No`, the sum of all noise in dBm0p: from the circuit, the sender's room, the receiver's room and
+/// the noise floor.
 fn noise() -> f64 {
     let olr = SLR + RLR;
     let pre = PR + 10.0 * log10(1.0 + pow(10.0, (10.0 - (STMR + DR)) / 10.0));
@@ -151,7 +151,7 @@ fn noise() -> f64 {
     10.0 * log10(powers.iter().sum())
 }
 
-/// `Is`: the impairment by loudness, sidetone and quantizing, `Iolr` + `Ist` + `Iq` (G.107, 7.3).
+/// Returns `Is`, the impairment by loudness, sidetone and quantizing: `Iolr` + `Ist` + `Iq` (G.107, 7.3).
 pub fn simultaneous() -> f64 {
     let louder = (SLR + RLR + 0.2 * (64.0 + noise() - RLR)) / 8.0;
     let iolr = 20.0 * (rooted(louder, 8.0) - louder);

@@ -1,7 +1,7 @@
 //! [`Exercise`]: the permitted changes of an exercise, and the requirements on its scenario and results.
 //!
-//! Both the page of the playground and Python use this module, so their judgments are equal. This module
-//! reads the JSON of scenarios and summaries that both produce.
+//! The playground and Python use this module, so their judgments are equal. The module reads the JSON of
+//! scenarios and summaries.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use perhop_qos::units::{PacketRate, QueueSize, Rate, Time};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Keys whose values may always be changed: names, the seed and the number of replications.
+/// The keys whose values may always be changed: names, the seed and the number of replications.
 const FREE: [&str; 4] = ["name", "description", "seed", "replications"];
 /// The key in a path that selects all members of a mapping or a list.
 const EACH: &str = "*";
@@ -43,7 +43,7 @@ pub struct Condition {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Goal {
-    /// The class.
+    /// The name of the class.
     pub class: String,
     /// The column in the table of classes or of TCP in the summary.
     pub column: String,
@@ -93,8 +93,8 @@ impl Sign {
 /// The judgment of one condition or goal.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Judged {
-    /// The value. If there are several values, it is the first that does not satisfy the bound. It is `None`
-    /// if there is no value, and the bound is then not satisfied.
+    /// The value; of several values, the first that does not satisfy the bound. `None` if there is no value;
+    /// the bound is then not satisfied.
     pub measured: Option<f64>,
     /// Whether the bound is satisfied.
     pub met: bool,
@@ -152,8 +152,8 @@ impl Goal {
     }
 }
 
-/// Collects the values at the path `rest` inside `value`. Keys may contain dots, so the longest key that
-/// matches is used.
+/// Adds the values at the path `rest` inside `value` to `found`. Keys may contain dots, so the longest
+/// matching key is used.
 fn collect<'v>(value: &'v Value, rest: &[&str], found: &mut Vec<&'v Value>) {
     match rest {
         [] => found.push(value),
@@ -173,7 +173,7 @@ fn collect<'v>(value: &'v Value, rest: &[&str], found: &mut Vec<&'v Value>) {
     }
 }
 
-/// The members of a mapping or a list: the key or name, the index in a list, and the value.
+/// Returns the members of a mapping or a list: the key or name, the index in a list, and the value.
 fn members(value: &Value) -> Box<dyn Iterator<Item = (&str, Option<String>, &Value)> + '_> {
     match value {
         Value::Object(map) => Box::new(map.iter().map(|(key, member)| (key.as_str(), None, member))),
@@ -242,7 +242,8 @@ fn compare(
     }
 }
 
-/// The rest of the path `allowed` after its first key, if this key selects the member with `key` or `name`.
+/// Returns the rest of the path `allowed` after its first key, if this key selects the member with `key` or
+/// `name`.
 fn within<'p>(allowed: &'p str, key: &str, name: &str) -> Option<&'p str> {
     [key, name].into_iter().filter(|text| !text.is_empty()).find_map(|text| {
         let rest = allowed.strip_prefix(text)?;

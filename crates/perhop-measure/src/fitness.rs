@@ -1,7 +1,7 @@
-//! [`judge`] decides whether classes are fit for their roles, by confidence intervals over replications.
+//! [`judge`]: whether classes are fit for their roles, decided with confidence intervals over replications.
 //!
-//! Both the page of the playground and Python use this module, so their answers are equal. This module reads
-//! the JSON of summaries that both produce. `docs/verdicts.md` lists the bounds and their sources.
+//! The playground and Python use this module, so their answers are equal. The module reads the JSON of
+//! summaries. `docs/verdicts.md` lists the bounds and their sources.
 
 use std::collections::BTreeMap;
 
@@ -20,12 +20,12 @@ const SERVED: f64 = 0.5;
 /// A class without a guaranteed rate starves if it receives less than this fraction of its offered traffic.
 const SERVED_WITHOUT: f64 = 0.1;
 
-/// A mean over the replications and its 95 % confidence interval, if it has one.
+/// A mean over the replications, with its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
     /// The mean.
     pub mean: f64,
-    /// The ends of the interval. It is `None` with one replication.
+    /// The ends of the interval; `None` with one replication.
     pub ci95: Option<[f64; 2]>,
 }
 
@@ -60,8 +60,8 @@ pub struct Compared {
     pub unit: &'static str,
     /// The measured value.
     pub figure: Figure,
-    /// The ends of the 99 % confidence interval of the figure, which are compared with the bound. It is
-    /// `None` with one replication.
+    /// The ends of the 99 % confidence interval of the figure, which are compared with the bound; `None` with
+    /// one replication.
     pub range: Option<[f64; 2]>,
     /// The bound, in the same unit.
     pub bound: f64,
@@ -74,21 +74,21 @@ pub struct Compared {
 /// The fitness of a class for its role.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Fitness {
-    /// The class.
+    /// The name of the class.
     pub class: String,
-    /// Its role.
+    /// The role of the class.
     pub role: Role,
-    /// The answer. It is `None` if a figure was not measured.
+    /// The answer; `None` if a figure was not measured or the class sent no packets.
     pub answer: Option<Answer>,
     /// The figures that determine the answer.
     pub compared: Vec<Compared>,
 }
 
-/// A figure compared with its bound. It is `None` if the figure was not measured.
+/// A figure compared with its bound; `None` if the figure was not measured.
 type Requirement = Option<Compared>;
 
 /// Judges each class of `summary` that has a role, in the order of the `roles` in the summary. `known`
-/// contains further measurements of classes, by name. A class that sent nothing has no answer.
+/// contains further measurements of classes, by name.
 pub fn judge(summary: &Value, known: &BTreeMap<String, Known>) -> Vec<Fitness> {
     let roles = summary["roles"].as_array().map_or(&[][..], Vec::as_slice);
     let judged = |value: &Value| {
@@ -160,8 +160,8 @@ impl Measured<'_> {
         }
     }
 
-    /// The requirements on short exchanges. For TCP, they are on the completion time. For datagrams, they are
-    /// those of a class of Y.1541.
+    /// Returns the requirements on short exchanges: the completion time for TCP, and the bounds of a class of
+    /// Y.1541 with a mean delay of `mean_delay_s` for datagrams.
     fn short_exchanges(&self, mean_delay_s: f64) -> Vec<Requirement> {
         let Some(tcp) = self.tcp else {
             // ITU-T Y.1541, Table 1: IPLR 1e-3.
@@ -177,15 +177,15 @@ impl Measured<'_> {
         }
     }
 
-    /// The requirement on file transfers: the class obtains its guaranteed rate, or the offered rate if this
-    /// is lower. Without a guarantee, the loss may be at most 5 %, for which the square-root formula of
-    /// Mathis et al. (1997) gives a TCP window of 5.5 segments.
+    /// Returns the requirement on file transfers: the class obtains its guaranteed rate, or the offered rate
+    /// if this is lower. Without a guaranteed rate, the loss may be at most 5 %. At this loss, the
+    /// square-root formula of Mathis et al. (1997) gives a TCP window of 5.5 segments.
     fn bulk(&self) -> Vec<Requirement> {
         let Some(guaranteed) = self.known.guaranteed_bps else { return vec![self.loss(5.0)] };
         vec![self.throughput(OBTAINED * guaranteed.min(self.offered_bps()))]
     }
 
-    /// The requirement that the class does not starve.
+    /// Returns the requirement that the class does not starve.
     fn is_not_starved(&self) -> Requirement {
         let offered = self.offered_bps();
         let least = match self.known.guaranteed_bps {
@@ -271,7 +271,7 @@ enum Side {
     AtLeast,
 }
 
-/// The metric `column` in a group of the summary.
+/// Returns the metric `column` in a group of the summary.
 fn figure(group: &Value, column: &str) -> Option<Figure> {
     let ends = group[column]["ci95"].as_array().and_then(|ends| Some([ends[0].as_f64()?, ends[1].as_f64()?]));
     Some(Figure { mean: group[column]["mean"].as_f64()?, ci95: ends })

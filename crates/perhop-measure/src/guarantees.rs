@@ -1,5 +1,5 @@
-//! [`guaranteed_rates`]: the guaranteed rate of the queue of each class. The judgment of the fitness of a
-//! class uses this rate.
+//! [`guaranteed_rates`]: the guaranteed rate of the queue of each class, with which [`crate::fitness`] judges
+//! a class.
 
 use std::collections::BTreeMap;
 
@@ -10,15 +10,16 @@ use serde_json::Value;
 
 use crate::places::{Place, queues_by_class};
 
-/// A queue and its guaranteed rate in bits per second, if it has one.
+/// A queue, and its guaranteed rate in bits per second, if any.
 struct Row {
     place: Place,
     guaranteed: Option<f64>,
 }
 
-/// Returns the guaranteed rate of the queue of each class of `summary`, bits per second. Classes whose queue
-/// is unknown are omitted. `inferred` contains the queues in an inferred scenario, in which codepoints do not
-/// always determine the queue. If a class has several queues, the queue with the most drops is used.
+/// Returns the guaranteed rate of the queue of each class of `summary`, bits per second. Classes without a
+/// known queue or a guaranteed rate are omitted. `inferred` contains the queues in an inferred scenario, in
+/// which codepoints do not always determine the queue. If a class has several queues, the queue with the most
+/// drops is used.
 pub fn guaranteed_rates(
     scenario: &Scenario,
     summary: &Value,
@@ -45,7 +46,7 @@ pub fn guaranteed_rates(
     names.filter_map(|name| Some((name.to_owned(), guaranteed(name)?))).collect()
 }
 
-/// Returns the queue called `name` of each port on which exactly one queue has this name.
+/// Returns the queue called `name` of each port at which exactly one queue has this name.
 fn queues_named<'r>(rows: &'r [Row], name: &str) -> Vec<&'r Row> {
     let is_named = |row: &&Row| row.place.queue.rsplit('/').next() == Some(name);
     let named: Vec<&Row> = rows.iter().filter(is_named).collect();
@@ -77,7 +78,7 @@ fn rows(scenario: &Scenario) -> Vec<Row> {
     found
 }
 
-/// Returns the queue of a class, or its tins. Tins have no guaranteed rates.
+/// Returns the queue of a class, or the tins of its queue. Tins have no guaranteed rates.
 fn queues_of_class(rates: &ClassRates, port: &str) -> Vec<Row> {
     let own = QueueingConfig { classes: vec![ClassConfig::clone(rates.class)], ..QueueingConfig::default() };
     let names = own.queue_names();
@@ -90,8 +91,8 @@ fn queues_of_class(rates: &ClassRates, port: &str) -> Vec<Row> {
     names.into_iter().map(row).collect()
 }
 
-/// Returns the guaranteed rate of a class without priority. Returns `None` if the limit of the class is not
-/// above this rate.
+/// Returns the guaranteed rate of a class without priority; `None` if the limit of the class is not above
+/// this rate.
 fn guaranteed_below_limit(rates: &ClassRates) -> Option<f64> {
     let promised = rates.promised.filter(|_| !rates.has_priority)?;
     let limit = rates.maximum.filter(|maximum| *maximum < promised).or(rates.limit);

@@ -1,5 +1,5 @@
-//! [`Measurements`]: all counts of one run. They are filled in by a simulator, or by the code that merges the
-//! reports of a live run. All tables are made from them.
+//! [`Measurements`]: all counts of one run. A simulator fills them in, or the code that merges the reports of
+//! a live run. All tables are made from these counts.
 
 mod part;
 
@@ -35,7 +35,7 @@ pub struct Flow {
     pub answers: bool,
 }
 
-/// The counts of one port: the sending side of one direction of a link.
+/// The counts of one port, which is the sending side of one direction of a link.
 #[derive(Clone, Debug)]
 pub struct PortMeasurements {
     /// The name of the port in results: `C1->E3`.
@@ -46,7 +46,7 @@ pub struct PortMeasurements {
     pub tally: PortTally,
     /// The numbers of the other ports that share the memory of this port.
     pub sharers: Vec<usize>,
-    /// The use of the shared memory at the drops of this port. It is `None` if the port shares no memory.
+    /// The use of the shared memory at the drops of this port; `None` if the port shares no memory.
     pub pool_drops: Option<Box<PoolDrops>>,
 }
 
@@ -59,7 +59,7 @@ pub struct QueueSeries {
     pub samples: Vec<QueueSample>,
 }
 
-/// The pauses of one priority at one port, which priority flow control caused.
+/// The pauses of one priority at one port by priority flow control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PauseMeasurements {
     /// The index of the port that was paused.
@@ -68,19 +68,19 @@ pub struct PauseMeasurements {
     pub priority: u8,
     /// The number of pauses that began after the warm-up.
     pub pauses: u64,
-    /// The number of these pauses that another pause caused. The other pause stopped packets in the
-    /// neighbor's memory, so that this memory became full.
+    /// The number of pauses that began after the warm-up and were caused by another pause, which stopped
+    /// packets in the neighbor's memory until this memory became full.
     pub spread: u64,
     /// The largest number of links over which a pause spread, including the link of the port.
     pub deepest: u32,
     /// The total time of pauses after the warm-up.
     pub paused: Time,
-    /// The longest pause after the warm-up. Of a pause that began earlier, the time after the warm-up is
-    /// used.
+    /// The longest pause after the warm-up. A pause that began earlier counts from the end of the warm-up.
     pub longest: Time,
-    /// The most bytes of packets from this port in the neighbor's memory, since the start of the run.
+    /// The maximum number of bytes of packets from this port in the neighbor's memory, since the start of the
+    /// run.
     pub most_bytes: u64,
-    /// The beginning of the pause, if the port is in a deadlock: a cycle of pauses that never end.
+    /// The beginning of the pause if the port is in a deadlock, which is a cycle of pauses that never end.
     pub deadlocked: Option<Time>,
 }
 
@@ -93,11 +93,11 @@ pub struct Conditioned {
     pub neighbor: String,
     /// The side of the port: `input` or `output`.
     pub side: &'static str,
-    /// Name of the stage.
+    /// The name of the stage.
     pub stage: String,
-    /// Name of the color.
+    /// The name of the color.
     pub color: String,
-    /// Packets and IP bytes.
+    /// The number of packets and IP bytes.
     pub taken: Count,
 }
 
@@ -131,7 +131,7 @@ pub struct FlowId {
     pub traffic: usize,
     /// The number of the flow among the flows of the entry, from 0.
     pub number: u32,
-    /// Whether the flow has the reverse direction, from the server of TCP traffic to its client.
+    /// Whether the flow has the reverse direction, from the server of TCP traffic or of a game to its client.
     pub answers: bool,
     /// The addresses, ports and protocol that the scenario specifies.
     pub key: FlowKey,
@@ -156,7 +156,8 @@ pub fn flows(scenario: &Scenario) -> Vec<FlowId> {
     flows
 }
 
-/// The number of flows of `scenario`. A recording is counted as one flow, even if it contains several flows.
+/// Returns the number of flows of `scenario`. A recording counts as one flow, even if it contains several
+/// flows.
 pub fn flow_count(scenario: &Scenario) -> usize {
     let directions = |config: &TrafficConfig| {
         let is_answered = Plan::for_source(&config.source).is_some() || config.source.back().is_some();
@@ -189,8 +190,8 @@ pub struct Measurements {
     pub flows: Vec<Flow>,
     /// The counters of each flow.
     pub counters: Vec<FlowCounters>,
-    /// Distributions of delay, each for a class or for a flow. [`FlowCounters::distribution`] is an index of
-    /// this list.
+    /// Distributions of delay, each for a class or for a flow. [`FlowCounters::distribution`] is an index
+    /// into this list.
     pub delays: Vec<Delays>,
     /// Measurements that the scenario requests in addition to the counters.
     pub samples: Option<Box<Samples>>,
@@ -289,7 +290,7 @@ impl Measurements {
         Ok(measurements)
     }
 
-    /// The length of the time that is counted.
+    /// Returns the length of the time after the warm-up, which is counted.
     pub fn measured(&self) -> Time {
         self.duration.saturating_sub(self.warmup)
     }
@@ -400,7 +401,7 @@ impl Measurements {
     #[inline(always)]
     pub fn count(&mut self, now: Time, flow: usize, packet: &Packet, number: u32) -> Option<Option<i64>> {
         let FlowCounters { arrivals, distribution, .. } = &mut self.counters[flow];
-        // The receiver sees only the codepoint. It does not know the color that a meter set.
+        // The receiver sees only the codepoint, not the color that a meter set.
         let color = packet.dscp.color();
         if packet.sent_at < self.warmup {
             if now >= self.warmup {
@@ -452,8 +453,8 @@ impl Measurements {
             self.deliver(at.max(sent), flow, &packet, number);
         }
     }
-    /// The number of sent packets of each flow that were neither delivered nor counted as dropped. They are
-    /// in the network at the end of the run, or they were lost at a place without counters.
+    /// Returns the number of sent packets of each flow that were neither delivered nor counted as dropped.
+    /// Such packets are in the network at the end of the run, or were lost at a place without counters.
     pub fn unaccounted(&self) -> Vec<u64> {
         let rest = |counters: &FlowCounters| {
             let tally = counters.tally();
@@ -462,7 +463,7 @@ impl Measurements {
         };
         self.counters.iter().map(rest).collect()
     }
-    /// The counters of the port called `name` (`C1->E3`), if the scenario has this port.
+    /// Returns the counters of the port called `name` (`C1->E3`), if the scenario has this port.
     pub fn port(&mut self, name: &str) -> Option<&mut PortMeasurements> {
         self.ports.iter_mut().find(|port| port.name == name)
     }

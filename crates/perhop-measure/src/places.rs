@@ -13,17 +13,17 @@ use perhop_qos::policy::{ClassConfig, QueueingConfig};
 use perhop_scenario::Scenario;
 use serde::Deserialize;
 
-/// A queue of a port, with the names in results.
+/// A queue of a port, by the names in results.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Place {
-    /// The port.
+    /// The name of the port.
     pub port: String,
-    /// The queue.
+    /// The name of the queue.
     pub queue: String,
 }
 
 /// Returns the queues of each traffic class of a resolved scenario. A class is omitted if its queues are not
-/// certain. They are certain if the network is a tree, nothing changes codepoints, policies match only
+/// certain. The queues are certain if the network is a tree, nothing changes codepoints, policies match only
 /// codepoints, and all traffic of the class uses the same queues.
 pub fn queues_by_class(scenario: &Scenario) -> BTreeMap<&str, Vec<Place>> {
     if changes_codepoints(scenario) || !is_tree(scenario) {
@@ -98,7 +98,7 @@ fn tree_path<'s>(scenario: &'s Scenario, from: &'s str, to: &str) -> Vec<[&'s st
     steps
 }
 
-/// Returns the queueing at the port from `from` to `to`, if the port has any.
+/// Returns the queueing policy at the port from `from` to `to`, if the port has one.
 fn queueing_at<'s>(scenario: &'s Scenario, from: &str, to: &str) -> Option<&'s QueueingConfig> {
     let link = scenario.links.iter().find(|link| {
         let [a, b] = &link.between;
@@ -107,8 +107,8 @@ fn queueing_at<'s>(scenario: &'s Scenario, from: &str, to: &str) -> Option<&'s Q
     scenario.policies.get(link.interfaces.get(from)?.output.as_ref()?)?.queueing.as_ref()
 }
 
-/// Returns the queue of packets with this codepoint. Returns `None` if no queue matches them, or if the queue
-/// is unknown.
+/// Returns the name of the queue of packets with `codepoint`; `None` if no queue matches them, or if the
+/// queue is unknown.
 fn queue_of(queueing: &QueueingConfig, codepoint: Dscp, prefix: &str) -> Option<String> {
     for class in &queueing.classes {
         if matches_codepoint(class.matches.as_ref(), codepoint)? {
@@ -130,8 +130,7 @@ fn with_tin(class: &ClassConfig, name: String, codepoint: Dscp) -> String {
     }
 }
 
-/// Whether a class matches packets with this codepoint. The result is `None` if the class also matches other
-/// fields.
+/// Whether a class matches packets with `codepoint`; `None` if the class also matches other fields.
 fn matches_codepoint(matches: Option<&MatchConfig>, codepoint: Dscp) -> Option<bool> {
     let Some(matches) = matches else { return Some(true) };
     let MatchConfig { dscp, precedence, .. } = matches;

@@ -3,16 +3,16 @@
 /// A mean and its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
-    /// Mean of the samples.
+    /// The mean of the samples.
     pub mean: f64,
-    /// Lower end.
+    /// The lower end of the interval.
     pub low: f64,
-    /// Upper end.
+    /// The upper end of the interval.
     pub high: f64,
 }
 
-/// The mean of `samples` and its 95 % confidence interval by Student's t distribution: mean ± t·s/√n with n-1
-/// degrees of freedom. Samples that are NaN were not measured and are ignored. Returns `None` if fewer than
+/// Returns the mean of `samples` and its 95 % confidence interval by Student's t distribution: mean ± t·s/√n
+/// with n-1 degrees of freedom. NaN samples were not measured and are ignored. Returns `None` if fewer than
 /// two samples remain.
 pub fn confidence_95(samples: &[f64]) -> Option<Interval> {
     let measured = || samples.iter().copied().filter(|sample| !sample.is_nan());
@@ -27,8 +27,8 @@ pub fn confidence_95(samples: &[f64]) -> Option<Interval> {
     Some(Interval { mean, low: mean - half, high: mean + half })
 }
 
-/// The 99 % confidence interval of the mean of `count` samples, at least two. Their 95 % interval is `[low,
-/// high]`.
+/// Returns the 99 % confidence interval of the mean of `count` samples, at least two, whose 95 % interval is
+/// `[low, high]`.
 pub fn widened_to_99([low, high]: [f64; 2], count: usize) -> [f64; 2] {
     let degrees = count.max(2) - 1;
     let (mean, half) = (f64::midpoint(low, high), (high - low) / 2.0);
@@ -36,8 +36,8 @@ pub fn widened_to_99([low, high]: [f64; 2], count: usize) -> [f64; 2] {
     [mean - wider, mean + wider]
 }
 
-/// Jain's fairness index of `shares`, (Σx)²/(n·Σx²). It is 1 if all shares are equal, 1/n if all but one are
-/// 0, and NaN if the list is empty or all shares are 0. Jain, Chiu and Hawe, DEC-TR-301, 1984.
+/// Returns Jain's fairness index of `shares`, (Σx)²/(n·Σx²) (Jain, Chiu and Hawe, DEC-TR-301, 1984). It is 1
+/// if all shares are equal, 1/n if all but one are 0, and NaN if the list is empty or all shares are 0.
 pub fn fairness(shares: impl IntoIterator<Item = f64>) -> f64 {
     let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
     for share in shares {
@@ -48,8 +48,8 @@ pub fn fairness(shares: impl IntoIterator<Item = f64>) -> f64 {
     sum * sum / (count * squares)
 }
 
-/// The 97.5 % quantile of Student's t distribution. It is read from a table for 1 to 30 degrees of freedom.
-/// For more degrees, it is computed by an expansion (error below 1e-4).
+/// Returns the 97.5 % quantile of Student's t distribution: from a table for 1 to 30 degrees of freedom, by
+/// an expansion for more (error below 1e-4).
 fn student_97_5(degrees: usize) -> f64 {
     const TABLE: [f64; 30] = [
         12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145,
@@ -59,7 +59,8 @@ fn student_97_5(degrees: usize) -> f64 {
     TABLE.get(degrees - 1).copied().unwrap_or_else(|| quantile_by_expansion(1.959_963_985, degrees))
 }
 
-/// The 99.5 % quantile of Student's t distribution, obtained in the same way (error below 2e-3).
+/// Returns the 99.5 % quantile of Student's t distribution: from a table for 1 to 30 degrees of freedom, by
+/// an expansion for more (error below 2e-3).
 fn student_99_5(degrees: usize) -> f64 {
     const TABLE: [f64; 30] = [
         63.657, 9.925, 5.841, 4.604, 4.032, 3.707, 3.499, 3.355, 3.250, 3.169, 3.106, 3.055, 3.012, 2.977,
@@ -69,8 +70,8 @@ fn student_99_5(degrees: usize) -> f64 {
     TABLE.get(degrees - 1).copied().unwrap_or_else(|| quantile_by_expansion(2.575_829_304, degrees))
 }
 
-/// The quantile of Student's t distribution. It is computed from the quantile `z` of the normal distribution
-/// by the expansion 26.7.5 of Abramowitz & Stegun.
+/// Returns the quantile of Student's t distribution, computed from the quantile `z` of the normal
+/// distribution by the expansion 26.7.5 of Abramowitz & Stegun.
 fn quantile_by_expansion(z: f64, degrees: usize) -> f64 {
     let v = degrees as f64;
     let z3 = z * z * z;

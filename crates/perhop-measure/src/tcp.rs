@@ -7,9 +7,9 @@ use perhop_qos::units::Time;
 use crate::applications::{PageTally, SpeedTally, VideoTally};
 use crate::counters::Delays;
 
-/// Index of the client in arrays that have an element for each end of a session.
+/// The index of the client in arrays with an element for each end of a session.
 pub const CLIENT: usize = 0;
-/// Index of the server in arrays that have an element for each end of a session.
+/// The index of the server in arrays with an element for each end of a session.
 pub const SERVER: usize = 1;
 
 /// Counters of one sender since its connection was opened, or the sums of several senders.
@@ -17,7 +17,7 @@ pub const SERVER: usize = 1;
 pub struct SenderStatistics {
     /// Segments with payload or FIN, including retransmissions.
     pub segments: u64,
-    /// Retransmitted segments, whose first byte was already sent before.
+    /// Retransmitted segments, whose first byte was sent before.
     pub retransmissions: u64,
     /// Expirations of the retransmission timer.
     pub timeouts: u64,
@@ -63,7 +63,7 @@ pub struct SessionTally {
     pub completion: u128,
     /// Transactions that were completed and have a completion time.
     pub completed: u64,
-    /// Payload bytes that arrived in order: at the client and at the server.
+    /// Payload bytes that arrived in order, at the client and at the server.
     pub received: [u64; 2],
     /// Counters of the senders at both ends.
     pub sent: SenderStatistics,
@@ -105,19 +105,19 @@ pub struct ConnectionSample {
     pub session: usize,
     /// The number of the connection in its session, from 0.
     pub connection: u32,
-    /// Congestion window, segments.
+    /// The congestion window, segments.
     pub window: f64,
-    /// Slow-start threshold, segments.
+    /// The slow-start threshold, segments.
     pub threshold: f64,
-    /// Payload bytes that were sent and are not acknowledged.
+    /// The number of payload bytes that were sent and are not acknowledged.
     pub in_flight: u64,
-    /// Smoothed round-trip time. It is `None` before the first measurement.
+    /// The smoothed round-trip time; `None` before the first sample.
     pub round_trip: Option<Time>,
-    /// Retransmission timeout, including back-off.
+    /// The retransmission timeout, including back-off.
     pub timeout: Time,
 }
 
-/// The samples that one connection probe requested.
+/// The samples of one connection probe.
 #[derive(Clone, Debug)]
 pub struct ConnectionSeries {
     /// The sampled end: [`CLIENT`] or [`SERVER`].
@@ -137,7 +137,7 @@ pub struct TcpMeasurements {
     pub series: Vec<ConnectionSeries>,
     /// The tally of each player of adaptive video, in the order of the scenario's traffic.
     pub videos: Vec<VideoTally>,
-    /// The results of each browser, in the order of the scenario's traffic.
+    /// The tally of each browser, in the order of the scenario's traffic.
     pub pages: Vec<PageTally>,
     /// The tally of each speed test, in the order of the scenario's traffic.
     pub speed_tests: Vec<SpeedTally>,

@@ -1,5 +1,5 @@
-//! [`rate_calls`]: the rating of calls through classes, from the delays and losses of their packets.
-//! [`playout_s`]: the rule for the playout of packets, which other modules use, too.
+//! [`rate_calls`]: the rating of calls through classes, from the delays and losses of packets. [`playout_s`]:
+//! the playout time of packets, which other modules also use.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ pub struct Telephony {
     pub advantage: f64,
 }
 
-/// The packets of a class or of a call in one replication that arrived or were dropped.
+/// The arrived and dropped packets of a class or of a call in one replication.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Delivered<'a> {
     /// The number of the replication.
@@ -75,7 +75,7 @@ pub struct Call<'a> {
     pub class: &'a str,
     /// The rating in each replication.
     pub rated: Vec<Rated>,
-    /// The reason for a missing or unreliable rating. It is empty if there is none.
+    /// The reason for a missing or unreliable rating; empty if the rating is reliable.
     pub remark: String,
 }
 
@@ -87,9 +87,9 @@ const DEVIATIONS: f64 = 4.0;
 ///
 /// Algorithm 1 of Ramjee, Kurose, Towsley and Schulzrinne (INFOCOM 1994) plays packets d + 4 v after they
 /// were sent. d and v are exponential averages of the delay and of its absolute deviation from d, over about
-/// 500 packets. This function uses the values around which these averages vary: the mean delay and the mean
-/// absolute deviation of the whole run. The result therefore does not depend on the first packet or on the
-/// times of adaptation.
+/// 500 packets. This function instead uses the values around which these averages vary: the mean delay and
+/// the mean absolute deviation of the whole run. The result therefore does not depend on the first packet or
+/// on the times of adaptation.
 pub fn playout_s(rule: JitterBuffer, row: &Delivered) -> f64 {
     match rule {
         JitterBuffer::Fixed(waits) => row.least_s + waits.as_seconds(),
@@ -108,8 +108,8 @@ fn mean_deviation_s(row: &Delivered) -> f64 {
 
 /// Rates a call through each class of `rows`. The rows have one entry for each class and replication.
 ///
-/// If a class has calls in `own`, the result is the mean of their ratings. To rate all classes with the
-/// assumed telephones, callers pass an empty `own`. Delays have the precision of their bin, 0.1 %.
+/// If a class has calls in `own`, the rating of the class is the mean of the ratings of these calls.
+/// Otherwise, `telephony` determines the rating. Delays have the precision of their bin, 0.1 %.
 pub fn rate_calls<'a>(rows: &[Delivered<'a>], own: &[OwnCall], telephony: &Telephony) -> Vec<Call<'a>> {
     let mut by_class: BTreeMap<(u64, &str), Vec<&OwnCall>> = BTreeMap::new();
     for call in own {
@@ -134,7 +134,8 @@ pub fn rate_calls<'a>(rows: &[Delivered<'a>], own: &[OwnCall], telephony: &Telep
     calls.into_iter().map(remarked).collect()
 }
 
-/// The mean rating of the calls of a class in one replication. A value is `None` if a call lacks it.
+/// Returns the mean rating of the calls of a class in one replication. A value is `None` if it is unknown for
+/// one of the calls.
 fn mean_of(own: &[&OwnCall]) -> Rated {
     let count = own.len() as f64;
     let mean = |value: fn(&Rated) -> Option<f64>| {

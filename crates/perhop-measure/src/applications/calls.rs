@@ -1,24 +1,24 @@
-//! [`play`]: counts the packets of a call that are lost or arrive after their playout, and the runs of such
-//! packets.
+//! [`play`]: counts the packets of a call that are lost or arrive after their playout, and the runs of
+//! consecutive missing packets.
 
 use crate::counters::{LoggedPacket, upper_edge_s};
 
-/// The packets of a call, as seen after its de-jitter buffer.
+/// The counts of the packets of a call after the de-jitter buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Played {
-    /// Packets that arrived.
+    /// The number of packets that arrived.
     pub arrived: u64,
-    /// Packets that arrived after their playout.
+    /// The number of packets that arrived after their playout.
     pub late: u64,
-    /// Packets between the first and the last arrival that were lost or late.
+    /// The number of packets between the first and the last arrival that were lost or late.
     pub missing: u64,
-    /// Runs of consecutive missing packets.
+    /// The number of runs of consecutive missing packets.
     pub runs: u64,
 }
 
 impl Played {
-    /// `BurstR` of G.107: the mean length of runs of missing packets, divided by 1 / (1 - p), the mean length
-    /// if losses are random.
+    /// Returns `BurstR` of G.107: the mean length of runs of missing packets divided by 1 / (1 - p), which is
+    /// the mean length if losses are random with probability p.
     pub fn burst_ratio(&self) -> f64 {
         if self.runs == 0 {
             return 1.0;
@@ -29,8 +29,8 @@ impl Played {
     }
 }
 
-/// Plays `packets` of a call, which are in order of arrival. The playout of each packet is `playout_s`
-/// seconds after it was sent.
+/// Plays the packets of a call, in order of arrival. The playout of each packet is `playout_s` seconds after
+/// the packet was sent.
 ///
 /// Delays are rounded to the bins of histograms, so that the number of late packets agrees with the histogram
 /// of the class.

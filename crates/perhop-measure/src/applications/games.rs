@@ -1,4 +1,4 @@
-//! [`game_delays`]: the time until a player sees the effect of a command.
+//! [`game_delays`]: the delays of a game, with the time until a player sees the effect of a command.
 
 use perhop_qos::units::Time;
 
@@ -15,12 +15,12 @@ pub struct Ticks {
     /// The times from a command until its effect is visible, sorted. The effect is visible when the first
     /// snapshot arrives that was sent after the command had arrived.
     pub response: Vec<Time>,
-    /// Snapshots whose delay exceeds the least delay by more than a tick.
+    /// The number of snapshots whose delay exceeds the least delay by more than a tick.
     pub late: u64,
 }
 
 impl Ticks {
-    /// The `quantile` of sorted `delays`, seconds. The result is NaN if the list is empty.
+    /// Returns the `quantile` of sorted `delays`, seconds; NaN if the list is empty.
     pub fn quantile(delays: &[Time], quantile: f64) -> f64 {
         nearest_rank(delays, quantile)
     }

@@ -5,29 +5,29 @@ use perhop_qos::units::Time;
 /// The counts of an adaptive video player after the warm-up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VideoTally {
-    /// Segments that arrived.
+    /// The number of segments that arrived.
     pub segments: u64,
-    /// Sum of the bitrates of these segments, bits per second.
+    /// The sum of the bitrates of the segments that arrived, bits per second.
     pub bitrates: u128,
-    /// Requests for another bitrate than that of the previous request.
+    /// The number of requests for another bitrate than the previous request.
     pub switches: u64,
-    /// The time from the start to the first picture. It is `None` if the picture appeared before the end of
-    /// the warm-up, or not at all.
+    /// The time from the start to the first picture; `None` if the first picture appeared during the warm-up
+    /// or not at all.
     pub startup: Option<Time>,
-    /// Stalls that began.
+    /// The number of stalls that began.
     pub stalls: u64,
-    /// Time in stalls.
+    /// The total time in stalls.
     pub stalled: Time,
-    /// Time of playback.
+    /// The total time of playback.
     pub played: Time,
 }
 
 impl VideoTally {
-    /// Mean bitrate of the segments, bits per second. It is NaN if no segment arrived.
+    /// Returns the mean bitrate of the segments, bits per second; NaN if no segment arrived.
     pub fn bitrate(&self) -> f64 {
         self.bitrates as f64 / self.segments as f64
     }
-    /// Time in stalls, percent of the time since playback started. It is NaN if playback did not start.
+    /// Returns the time in stalls, percent of the time since playback started; NaN if playback did not start.
     pub fn stalled_percent(&self) -> f64 {
         let (stalled, played) = (self.stalled.as_seconds(), self.played.as_seconds());
         100.0 * stalled / (stalled + played)
@@ -37,21 +37,21 @@ impl VideoTally {
 /// The counts of a browser after the warm-up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PageTally {
-    /// Load times of pages, in order.
+    /// The load times of pages, in order.
     pub loads: Vec<Time>,
-    /// Objects that arrived.
+    /// The number of objects that arrived.
     pub objects: u64,
 }
 
 /// The counts of a speed test.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SpeedTally {
-    /// Connections that transfer data.
+    /// The number of connections that transfer data.
     pub connections: u32,
     begins: Time,
     ends: Time,
-    /// Payload bytes that all connections together had received at the start of the test and at the end of
-    /// each slice.
+    /// The number of payload bytes that all connections together had received, at the start of the test and
+    /// at the end of each slice.
     pub readings: Vec<u64>,
 }
 
@@ -68,7 +68,7 @@ impl SpeedTally {
     pub fn new(connections: u32, begins: Time, ends: Time) -> SpeedTally {
         SpeedTally { connections, begins, ends, readings: Vec::new() }
     }
-    /// The time of the next reading, if there is one.
+    /// Returns the time of the next reading; `None` after the last reading.
     pub fn next(&self) -> Option<Time> {
         let taken = self.readings.len() as u128;
         let length = u128::from(self.ends.saturating_sub(self.begins).as_picoseconds());
@@ -81,8 +81,8 @@ impl SpeedTally {
     fn slice_s(&self) -> f64 {
         self.ends.saturating_sub(self.begins).as_seconds() / SLICES as f64
     }
-    /// Bits per second over the whole test, as iperf3 reports them. The result is NaN if the test did not
-    /// end.
+    /// Returns the mean rate over the whole test as iperf3 reports it, bits per second; NaN if the test did
+    /// not end.
     pub fn mean_bps(&self) -> f64 {
         if self.readings.len() as u64 <= SLICES {
             return f64::NAN;
@@ -90,7 +90,8 @@ impl SpeedTally {
         let bytes = self.readings[SLICES as usize] - self.readings[0];
         8.0 * bytes as f64 / (self.slice_s() * SLICES as f64)
     }
-    /// Bits per second over the counted slices, without the slowest and the fastest.
+    /// Returns the mean rate over the slices without the slowest and the fastest, bits per second; NaN if the
+    /// test did not end.
     pub fn trimmed_bps(&self) -> f64 {
         if self.readings.len() as u64 <= SLICES {
             return f64::NAN;

@@ -11,15 +11,15 @@ use super::{DelayStatistics, Delays};
 /// Counters of the arrived packets of one flow.
 ///
 /// Every delivery changes these counters, so they contain no value that can be computed from other values.
-/// The packets of the flow are the sum over the colors. Every packet that does not begin a run forms a pair
-/// with the previous packet. The sum of the delay differences in a run is the last delay of the run minus the
-/// first.
+/// The packets of the flow are the sum over the colors. Every packet that does not begin a run has a delay
+/// difference to the previous packet. The sum of the delay differences in a run is the last delay of the run
+/// minus the first delay.
 #[derive(Clone, Debug)]
 #[repr(C)] // most frequently used first
 pub struct Arrivals {
     /// The packet number that would continue the current run. The initial value is not a packet number.
     continues: u64,
-    /// Delay of the last packet. It is 0 before the first arrival.
+    /// The delay of the last packet; 0 before the first arrival.
     last: Time,
     least: Time,
     greatest: Time,
@@ -30,9 +30,9 @@ pub struct Arrivals {
     /// The last delay of each run minus the first delay of the run, summed over all runs. The last delay of
     /// the current run is not included yet.
     run_differences: i128,
-    /// Number of runs. A run is a sequence of consecutive packets that all arrived.
+    /// The number of runs. A run is a sequence of packets with consecutive numbers.
     runs: u64,
-    /// Packets that were sent during the warm-up and arrived after it, by color. It is `None` if there are
+    /// The packets that were sent during the warm-up and arrived after it, by color; `None` if there are
     /// none.
     early: Option<Box<[Count; COLORS]>>,
 }
@@ -45,7 +45,7 @@ struct Delivered {
     delay: u128,
 }
 
-/// Number of colors.
+/// The number of colors.
 const COLORS: usize = 3;
 
 impl Default for Arrivals {
@@ -72,7 +72,7 @@ impl Arrivals {
 
     /// Counts packet `number` of the flow, which was sent after the warm-up. The packet has `length` IP
     /// bytes, the `color` of its codepoint, and this `delay`. Records the delay and the IPDV in `delays`.
-    /// Returns the IPDV in picoseconds, if the packet has one.
+    /// Returns the IPDV, picoseconds; `None` if the packet begins a run.
     #[allow(clippy::inline_always)] // on the path of every packet that arrives
     #[inline(always)]
     pub fn deliver(
@@ -118,17 +118,18 @@ impl Arrivals {
         self.early.get_or_insert_default()[color.index()].add(length);
     }
 
-    /// Packets that were sent during the warm-up and arrived after it, by color.
+    /// Returns the packets that were sent during the warm-up and arrived after it, by color.
     fn early(&self) -> [Count; COLORS] {
         self.early.as_deref().copied().unwrap_or_default()
     }
-    /// Packets that were sent after the warm-up and arrived.
+    /// Returns the packets that were sent after the warm-up and arrived.
     pub fn delivered(&self) -> Count {
         let mut sum = Count::default();
         self.colors.iter().for_each(|color| sum.merge(color.count));
         sum
     }
-    /// Packets that arrived after the warm-up, including packets that were sent during it.
+    /// Returns the packets that arrived after the warm-up, including packets that were sent during the
+    /// warm-up.
     pub fn received(&self) -> Count {
         let mut sum = self.delivered();
         self.early().iter().for_each(|count| sum.merge(*count));
@@ -167,8 +168,8 @@ impl Arrivals {
 pub struct ColorTally {
     /// Packets that were sent after the warm-up and arrived.
     pub delivered: Count,
-    /// Packets that arrived after the warm-up, including packets that were sent during it. They determine the
-    /// throughput.
+    /// The packets that arrived after the warm-up, including packets that were sent during the warm-up. They
+    /// determine the throughput.
     pub received: Count,
     /// The sum of the delays of the packets in `delivered`, picoseconds.
     delay: u128,
@@ -178,7 +179,7 @@ pub struct ColorTally {
 pub type ColorTallies = [ColorTally; Color::COUNT];
 
 impl ColorTally {
-    /// Mean delay, seconds. It is NaN if no packet was delivered.
+    /// Returns the mean delay, seconds; NaN if no packet was delivered.
     pub fn mean_delay(&self) -> f64 {
         self.delay as f64 / self.delivered.packets as f64 / 1e12
     }

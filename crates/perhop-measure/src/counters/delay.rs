@@ -13,9 +13,9 @@ pub struct DelayStatistics {
     /// The number of measured packets.
     pub packets: u64,
     pub(super) sum: u128,
-    /// The least delay. It is not valid while `packets` is 0.
+    /// The least delay. It is not valid if `packets` is 0.
     pub least: Time,
-    /// Greatest delay.
+    /// The greatest delay.
     pub greatest: Time,
     /// The number of measured pairs of consecutive packets.
     pub pairs: u64,
@@ -76,19 +76,19 @@ impl DelayStatistics {
         self.least_variation = self.least_variation.min(other.least_variation);
         self.greatest_variation = self.greatest_variation.max(other.greatest_variation);
     }
-    /// Sum of the delays, picoseconds.
+    /// Returns the sum of the delays, picoseconds.
     pub fn sum(&self) -> u128 {
         self.sum
     }
-    /// Mean delay, seconds. It is NaN if no packet was measured.
+    /// Returns the mean delay, seconds; NaN if no packet was measured.
     pub fn mean(&self) -> f64 {
         self.sum as f64 / self.packets as f64 / 1e12
     }
-    /// Mean signed IPDV, seconds. It is near 0 in a steady state.
+    /// Returns the mean signed IPDV, seconds. It is near 0 in a steady state.
     pub fn mean_variation(&self) -> f64 {
         self.signed_sum as f64 / self.pairs as f64 / 1e12
     }
-    /// Mean of |IPDV|, seconds.
+    /// Returns the mean of |IPDV|, seconds.
     pub fn mean_absolute_variation(&self) -> f64 {
         self.absolute_sum as f64 / self.pairs as f64 / 1e12
     }
@@ -118,8 +118,8 @@ impl Delays {
     }
 }
 
-/// PDV (RFC 5481 §4.2) of several flows: the delay of each packet minus the least delay of the flow of this
-/// packet.
+/// Returns the PDV of several flows: the delay of each packet minus the least delay of its flow (RFC 5481
+/// §4.2).
 pub fn above_least<'a>(flows: impl IntoIterator<Item = &'a Distribution>) -> Distribution {
     let mut above = Distribution::default();
     for delay in flows {
@@ -131,12 +131,12 @@ pub fn above_least<'a>(flows: impl IntoIterator<Item = &'a Distribution>) -> Dis
     above
 }
 
-/// The `quantile` (0 to 1) of `distribution`, seconds. It is NaN if the distribution is empty.
+/// Returns the `quantile` (0 to 1) of `distribution`, seconds; NaN if the distribution is empty.
 pub fn quantile_seconds(distribution: &Distribution, quantile: f64) -> f64 {
     seconds(distribution.quantile(quantile))
 }
 
-/// The least value of `distribution`, seconds, rounded in the same way as quantiles. It is NaN if the
+/// Returns the least value of `distribution`, rounded in the same way as quantiles, seconds; NaN if the
 /// distribution is empty.
 pub fn least_seconds(distribution: &Distribution) -> f64 {
     seconds(distribution.bins().next().map(|bin| bin.longest))
@@ -150,8 +150,8 @@ fn seconds(nanoseconds: Option<u64>) -> f64 {
 mod tests {
     use super::*;
 
-    /// One flow has delays of 10 to 19 ms, and the other has delays of 100 to 109 ms. Each flow has a PDV of
-    /// 0 to 9 ms, and so have both together.
+    /// One flow has delays of 10 to 19 ms, and the other has delays of 100 to 109 ms. Each flow, and both
+    /// flows together, have a PDV of 0 to 9 ms.
     #[test]
     fn variation_is_above_the_least_of_each_flow() {
         let flow = |least: u64| {

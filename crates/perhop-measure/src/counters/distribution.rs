@@ -5,11 +5,12 @@ use perhop_qos::units::Time;
 /// The binary logarithm of `BINS`.
 const BINS_BITS: u32 = 10;
 /// The number of bins in every octave. Three significant decimal digits must distinguish 1000 from 1001,
-/// which needs 1024 bins. Below 2 · 1024, a bin contains one value. The bins are those of an HDR histogram.
+/// which requires 1024 bins. Below 2 · 1024, each value has its own bin. The bins are those of an HDR
+/// histogram.
 const BINS: usize = 1 << BINS_BITS;
 /// The number of bins in a page. Memory is allocated page by page.
 const PAGE: usize = 32;
-/// The place of a page without memory. It is above the places of all pages.
+/// The place of a page without memory. This value is above the places of all pages.
 const ABSENT: u16 = u16::MAX;
 // Durations have fewer than 55 octaves, so the places of all pages are below `ABSENT`.
 const _: () = assert!(55 * BINS / PAGE < ABSENT as usize);
@@ -20,8 +21,8 @@ const _: () = assert!(55 * BINS / PAGE < ABSENT as usize);
 /// allocated.
 #[derive(Clone, Debug, Default)]
 pub struct Distribution {
-    /// The place of each page in `pages`, up to the last octave that is used. It is [`ABSENT`] for a page
-    /// without memory.
+    /// The place of each page in `pages`, up to the last octave that is used; [`ABSENT`] for a page without
+    /// memory.
     places: Vec<u16>,
     /// The counts of the bins of each page. Pages are in the order of their allocation.
     pages: Vec<[u32; PAGE]>,
@@ -30,7 +31,7 @@ pub struct Distribution {
 /// The durations in one bin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bin {
-    /// The longest duration in the bin, nanoseconds. Quantiles are rounded to it.
+    /// The longest duration in the bin, nanoseconds. Quantiles are rounded to this duration.
     pub longest: u64,
     /// The number of durations in the bin.
     pub count: u32,
@@ -103,8 +104,8 @@ impl Distribution {
     pub fn recorded(&self) -> u64 {
         self.pages.iter().flatten().map(|count| u64::from(*count)).sum()
     }
-    /// The `quantile` (0 to 1), nanoseconds: the longest duration in the bin that contains it. Returns `None`
-    /// if no durations were recorded.
+    /// Returns the `quantile` (0 to 1), rounded to the longest duration of its bin, nanoseconds; `None` if no
+    /// durations were recorded.
     pub fn quantile(&self, quantile: f64) -> Option<u64> {
         let needed = (libm::ceil(quantile * self.recorded() as f64) as u64).max(1);
         let mut sum = 0;
@@ -128,25 +129,26 @@ fn in_nanoseconds(picoseconds: u64) -> u64 {
     (picoseconds + 500) / 1000
 }
 
-/// The index of the bin that contains `value`.
+/// Returns the index of the bin that contains `value`.
 #[inline]
 fn place(value: u64) -> usize {
     let doublings = (value | (2 * BINS as u64 - 1)).ilog2() - BINS_BITS;
     ((doublings as usize) << BINS_BITS) + (value >> doublings) as usize
 }
 
-/// The least value in the bin with index `place`.
+/// Returns the least value in the bin with index `place`.
 fn least(place: usize) -> u64 {
     let doublings = (place / BINS).saturating_sub(1);
     ((place - doublings * BINS) as u64) << doublings
 }
 
-/// The longest duration in the bin with index `place`.
+/// Returns the longest duration in the bin with index `place`.
 fn longest(place: usize) -> u64 {
     least(place + 1) - 1
 }
 
-/// The upper edge of the bin that contains `delay`, seconds. The table `histogram` has the same edges.
+/// Returns the upper edge of the bin that contains `delay`, seconds. The table `histogram` has the same
+/// edges.
 pub fn upper_edge_s(delay: Time) -> f64 {
     longest(place(in_nanoseconds(delay.as_picoseconds()))) as f64 / 1e9
 }

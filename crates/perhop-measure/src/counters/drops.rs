@@ -35,7 +35,7 @@ impl Drops {
         }
         &mut causes.others.get_or_insert_default()[cause.index()]
     }
-    /// The packets of each cause, in the order of [`DropCause::ALL`].
+    /// Returns the dropped packets of each cause, in the order of [`DropCause::ALL`].
     pub fn by_cause(&self) -> [Count; DropCause::COUNT] {
         let Some(causes) = &self.0 else { return Default::default() };
         let mut counts = causes.others.as_deref().copied().unwrap_or_default();

@@ -9,15 +9,15 @@ use perhop_qos::verdict::DropCause;
 
 use super::{Arrivals, DelayStatistics, Drops};
 
-/// Counters of one flow during a run.
+/// The counters of one flow during a run.
 ///
-/// A departure changes the first cache line. An arrival changes the first two cache lines.
+/// The departure of a packet changes the first cache line. The arrival of a packet changes the first two.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct FlowCounters {
     /// Packets offered to the sender's port.
     pub offered: Count,
-    /// Number of the next packet.
+    /// The number of the next packet.
     pub next_sequence: u32,
     /// The index of the flow's distribution in [`Measurements::delays`](crate::Measurements). All flows of a
     /// class may use the same distribution.
@@ -31,7 +31,8 @@ pub struct FlowCounters {
 const _: () = assert!(offset_of!(FlowCounters, arrivals) + Arrivals::HOT == 128, "two cache lines");
 
 impl FlowCounters {
-    /// Creates counters for a flow. Its delays are recorded in the distribution with index `distribution`.
+    /// Creates the counters of a flow, whose delays are recorded in the distribution with index
+    /// `distribution`.
     pub fn new(distribution: usize) -> FlowCounters {
         FlowCounters {
             arrivals: Arrivals::default(),
@@ -47,8 +48,8 @@ impl FlowCounters {
             self.dropped.add(cause, packet.length);
         }
     }
-    /// Adds the counters of the same flow in another part of the network. Only one part contains its sender,
-    /// and only one part contains its receiver.
+    /// Adds the counters of the same flow in another part of the network. Only one part contains the sender,
+    /// and only one part contains the receiver.
     pub fn add_part(&mut self, part: FlowCounters) {
         self.offered.merge(part.offered);
         self.next_sequence = self.next_sequence.wrapping_add(part.next_sequence);
@@ -84,15 +85,15 @@ pub struct FlowTally {
     pub delivered: Count,
     /// Packets dropped in the network, by cause.
     pub dropped: [Count; DropCause::COUNT],
-    /// Packets that arrived after the warm-up, including packets that were sent during it. They determine the
-    /// throughput.
+    /// Packets that arrived after the warm-up, including packets that were sent during the warm-up. They
+    /// determine the throughput.
     pub received: Count,
     /// The delays of the delivered packets.
     pub delay: DelayStatistics,
 }
 
 impl FlowTally {
-    /// Packets dropped for any cause.
+    /// Returns the packets that were dropped for any cause.
     pub fn dropped_in_all(&self) -> Count {
         let mut sum = Count::default();
         self.dropped.iter().for_each(|count| sum.merge(*count));

@@ -2,12 +2,12 @@
 
 use perhop_qos::units::Time;
 
-/// The use of a pool of memory at the time of one drop.
+/// The use of a memory pool at the time of a drop.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PoolUse {
     /// The time of the drop.
     pub at: Time,
-    /// The used units of the pool.
+    /// The number of used units of the pool.
     pub used: u64,
     /// The units that each port uses: first the port of the drop, then the other ports of the pool, in their
     /// order.
@@ -21,8 +21,7 @@ pub struct PoolDrops {
     pub size: u64,
     /// The first drop.
     pub first: PoolUse,
-    /// The drop at which most units of the pool were used. If several drops are equal, it is the first of
-    /// them.
+    /// The drop at which the most units of the pool were used; of several such drops, the first.
     pub fullest: PoolUse,
     is_empty: bool,
 }
@@ -34,17 +33,18 @@ impl PoolDrops {
         let nothing = PoolUse { by_port: Vec::with_capacity(ports), ..PoolUse::default() };
         PoolDrops { size, first: nothing.clone(), fullest: nothing, is_empty: true }
     }
-    /// Whether the port has dropped a packet because of the pool.
+    /// Whether the port has not dropped any packet because of the pool.
     pub fn is_empty(&self) -> bool {
         self.is_empty
     }
-    /// Whether a drop changes the record if `used` units of the pool are used.
+    /// Whether [`record`](PoolDrops::record) must be called for a drop at which `used` units of the pool are
+    /// used, because the drop is the first or has the highest use so far.
     #[inline]
     pub fn admits(&self, used: u64) -> bool {
         self.is_empty || used > self.fullest.used
     }
-    /// Records a drop at `at`. `used` units of the pool are used, and `by_port` are the units that each port
-    /// uses. Allocates no memory.
+    /// Records a drop at `at` as the drop with the highest use so far. `used` units of the pool are used, and
+    /// `by_port` are the units that each port uses. Allocates no memory.
     pub fn record(&mut self, at: Time, used: u64, by_port: impl Iterator<Item = u64> + Clone) {
         if self.is_empty {
             self.first.fill(at, used, by_port.clone());

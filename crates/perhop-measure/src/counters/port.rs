@@ -22,14 +22,14 @@ pub struct Tally {
 #[derive(Clone, Debug, Default)]
 #[repr(C)] // the counter of most packets first
 pub struct PortTally {
-    /// Packets of the lowest drop precedence that crossed a port with one queue. They are counted as arrived
-    /// and as sent.
+    /// Packets of the lowest drop precedence that crossed a port with one queue. They count as arrived and as
+    /// sent.
     passed: Count,
-    /// Packets of the other drop precedences that crossed such a port.
+    /// Packets of the other drop precedences that crossed a port with one queue.
     passed_others: Option<Box<[Count; Color::COUNT]>>,
     queues: usize,
-    /// Counters by drop precedence and, within it, by queue. The last precedence is the highest that
-    /// occurred.
+    /// The counters of each drop precedence and, within a precedence, of each queue. The last precedence is
+    /// the highest that occurred.
     tallies: Box<[Tally]>,
     /// Packets that were dropped before a queue was selected.
     pub unqueued: Drops,
@@ -52,7 +52,7 @@ impl PortTally {
         };
         passed.add(length);
     }
-    /// The counters of `queue` for packets of drop precedence `precedence`.
+    /// Returns the counters of `queue` for packets of drop precedence `precedence`.
     #[inline]
     pub fn tally_mut(&mut self, queue: usize, precedence: usize) -> &mut Tally {
         let index = precedence * self.queues + queue;
@@ -66,7 +66,8 @@ impl PortTally {
         self.tallies = tallies.into_boxed_slice();
         &mut self.tallies[precedence * self.queues + queue]
     }
-    /// The queue, the drop precedence and the counters of each combination that has packets.
+    /// Returns the counters of each queue and drop precedence that has packets, as (queue, precedence,
+    /// counters).
     pub fn iter(&self) -> impl Iterator<Item = (usize, usize, Tally)> {
         let counters_of = move |queue: usize| {
             (0..Color::COUNT).map(move |precedence| (queue, precedence, self.total(queue, precedence)))
@@ -74,7 +75,7 @@ impl PortTally {
         let all = (0..self.queues).flat_map(counters_of);
         all.filter(|(_, _, tally)| tally.arrived.packets + tally.sent.packets > 0)
     }
-    /// The counters of `queue` for packets of drop precedence `precedence`, including `passed`.
+    /// Returns the counters of `queue` for packets of drop precedence `precedence`, including `passed`.
     fn total(&self, queue: usize, precedence: usize) -> Tally {
         let mut tally = self.tallies.get(precedence * self.queues + queue).cloned().unwrap_or_default();
         if queue == 0 {

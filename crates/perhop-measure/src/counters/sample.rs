@@ -20,13 +20,13 @@ pub struct QueueSample {
     pub bytes: u64,
     /// The largest content of the queue since the previous sample.
     pub most: Peak,
-    /// Drop precedence of `average`. It is 0 if the buffer manager has no averages.
+    /// The drop precedence of `average`; 0 if the buffer manager has no averages.
     pub precedence: u32,
-    /// The average of the buffer manager for `precedence`, in the unit of its thresholds. It is NaN if the
-    /// buffer manager has no average.
+    /// The average of the buffer manager for `precedence`, in the unit of its thresholds; NaN if the buffer
+    /// manager has no average.
     pub average: f64,
     /// The average that the buffer manager compares with its thresholds for packets of `precedence`. Some
-    /// buffer managers add several averages. For all others, it equals `average`.
+    /// buffer managers add several averages. For all others, this value equals `average`.
     pub deciding_average: f64,
 }
 
@@ -70,8 +70,7 @@ impl<T: Clone> Intervals<T> {
         let count = ends.saturating_sub(begins).as_picoseconds() / every.as_picoseconds();
         Intervals { begins, every, counted: vec![nothing; count as usize] }
     }
-    /// Returns the count of the interval that contains `now`. Returns `None` after the last complete
-    /// interval.
+    /// Returns the count of the interval that contains `now`; `None` after the last complete interval.
     fn at(&mut self, now: Time) -> Option<&mut T> {
         let interval = now.saturating_sub(self.begins).as_picoseconds() / self.every.as_picoseconds();
         self.counted.get_mut(interval as usize)
@@ -80,7 +79,7 @@ impl<T: Clone> Intervals<T> {
     pub(crate) fn merge(&mut self, part: Intervals<T>, add: impl Fn(&mut T, T)) {
         self.counted.iter_mut().zip(part.counted).for_each(|(own, part)| add(own, part));
     }
-    /// The end and the count of each interval.
+    /// Returns the end and the count of each interval.
     pub fn iter(&self) -> impl Iterator<Item = (Time, &T)> {
         (1..).zip(&self.counted).map(|(number, counted)| (self.begins + self.every * number, counted))
     }
@@ -115,8 +114,8 @@ pub struct LoggedPacket {
 pub struct Samples {
     /// Received packets of each class in each interval.
     pub throughput: Option<Intervals<Vec<Count>>>,
-    /// Dropped packets of each class in the same intervals. It is `None` in live runs, which do not record
-    /// the times of drops.
+    /// Dropped packets of each class in the intervals of `throughput`; `None` in live runs, which do not
+    /// record the times of drops.
     pub drops: Option<Intervals<Vec<u64>>>,
     /// The log of individual packets.
     pub packets: Option<PacketLog>,
@@ -139,8 +138,8 @@ impl Samples {
             counts[class] += 1;
         }
     }
-    /// Samples packet `number` of `flow` and `class`, which was sent after the warm-up and arrived at `now`.
-    /// `variation` is the IPDV of the packet in picoseconds, if it has one.
+    /// Samples packet `number` of `flow` in `class`. The packet was sent after the warm-up and arrived at
+    /// `now`. `variation` is the IPDV of the packet in picoseconds, if it has one.
     pub fn deliver(
         &mut self,
         now: Time,

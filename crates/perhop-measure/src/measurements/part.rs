@@ -12,7 +12,7 @@ use crate::tcp::{SessionMeasurements, TcpMeasurements};
 
 impl Measurements {
     /// Creates empty measurements of a part of the network with these `flows` and `sessions`. `self` must not
-    /// have any counts yet. A flow that crosses the part several times is listed as many times.
+    /// have any counts yet. A flow that enters the part several times is listed once for each entry.
     pub fn part(&self, flows: &[usize], sessions: &[usize]) -> Measurements {
         let mut distributions: BTreeMap<u32, usize> = BTreeMap::new();
         let counters = flows.iter().map(|flow| {

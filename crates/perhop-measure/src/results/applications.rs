@@ -68,7 +68,7 @@ pub(super) fn call_table(scenario: &Scenario, measurements: &Measurements, repli
         .table("calls")
 }
 
-/// The packets of one flow of `class`, in the form in which [`Delivered`] describes the packets of a class.
+/// Returns the packets of one flow of `class` as [`Delivered`].
 fn delivered_of<'a>(
     class: &'a str,
     tally: &FlowTally,
@@ -156,7 +156,7 @@ struct SessionRow<'a, T> {
     first: usize,
 }
 
-/// Returns the applications of TCP traffic that the filter selects. `tallies` are in the same order.
+/// Returns the applications of TCP traffic for which `is_one` is true. `tallies` are in the same order.
 fn sessions<'a, T>(
     scenario: &'a Scenario,
     measurements: &'a Measurements,

@@ -6,7 +6,7 @@ use super::table::{Rows, Table, rate};
 use crate::Measurements;
 use crate::counters::ColorTallies;
 
-/// Arrived packets of each class by color. Colors without packets are omitted.
+/// Returns the table of the arrived packets of each class by color. Colors without packets are omitted.
 pub(super) fn color_table(measurements: &Measurements, replication: u64) -> Table {
     let mut tallies = vec![ColorTallies::default(); measurements.class_names.len()];
     for (flow, counters) in measurements.flows.iter().zip(&measurements.counters) {
@@ -28,7 +28,7 @@ pub(super) fn color_table(measurements: &Measurements, replication: u64) -> Tabl
         .table("colors")
 }
 
-/// Packets of each conditioner stage, by the resulting color.
+/// Returns the table of the packets of each conditioning stage by resulting color.
 pub(super) fn conditioner_table(measurements: &Measurements, replication: u64) -> Table {
     Rows::new(replication, &measurements.conditioners)
         .text("node", |row| &row.node)

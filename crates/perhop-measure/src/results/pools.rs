@@ -1,21 +1,21 @@
-//! The table `pools`.
+//! The table `pools`: the ports that used a shared memory when packets were dropped.
 
 use super::table::{Rows, Table};
 use crate::counters::PoolDrops;
 use crate::{Measurements, PortMeasurements};
 
-/// A port that dropped packets because a pool of memory was full, and a port that used units of the pool at
-/// that time.
+/// A port that dropped packets because a memory pool was full, and a port that used units of the pool at
+/// these drops.
 struct Held<'m> {
     port: &'m str,
     holder: &'m str,
     drops: &'m PoolDrops,
-    /// The units that the second port used at the first drop, and at the drop at which most units were used.
+    /// The units that `holder` used at the first drop, and at the drop at which the most units were used.
     units: [u64; 2],
 }
 
-/// Lists, for each port that dropped packets because its pool of memory was full, the ports that used units
-/// of the pool: at the first drop, and at the drop at which most units were used.
+/// Returns the table with a row for each port that dropped packets because its memory pool was full, and each
+/// port that used units of the pool at the first drop or at the drop with the highest use.
 pub(super) fn pool_table(measurements: &Measurements, replication: u64) -> Table {
     let rows = measurements.ports.iter().enumerate().flat_map(|(number, port)| {
         let drops = port.pool_drops.as_deref().filter(|drops| !drops.is_empty());

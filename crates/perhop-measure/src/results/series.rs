@@ -48,7 +48,7 @@ pub(super) fn throughput_table(measurements: &Measurements, replication: u64) ->
         .table("throughput")
 }
 
-/// Delay and delay variation of each class in each interval.
+/// Returns the table of delay and delay variation of each class in each interval.
 pub(super) fn delay_table(measurements: &Measurements, replication: u64) -> Table {
     let sampled = measurements.samples.iter().flat_map(|samples| &samples.delays);
     let classes = measurements.class_names.iter().zip(sampled);
@@ -69,7 +69,7 @@ pub(super) fn delay_table(measurements: &Measurements, replication: u64) -> Tabl
         .table("delays")
 }
 
-/// The logged packets in order of arrival. `flows` are in the same order as the flows of the run.
+/// Returns the table of logged packets in order of arrival. `flows` are in the order of the flows of the run.
 pub(super) fn packet_table(measurements: &Measurements, replication: u64, flows: &[FlowRow]) -> Table {
     let log = measurements.samples.iter().filter_map(|samples| samples.packets.as_ref());
     let mut packets: Vec<&LoggedPacket> = log.flat_map(|log| &log.packets).collect();

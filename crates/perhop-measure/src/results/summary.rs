@@ -10,13 +10,13 @@ use super::table::{Column, Table, Values};
 use crate::statistics::confidence_95;
 use perhop_scenario::Scenario;
 
-/// Version of the layout of summary and tables.
+/// The version of the layout of summary and tables.
 const SCHEMA_VERSION: u32 = 1;
 
 /// Means over replications and their confidence intervals. `docs/results.md` describes the JSON of the
 /// summary.
 ///
-/// It depends only on the scenario, the seed and the number of replications.
+/// The summary depends only on the scenario, the seed and the number of replications.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
     schema_version: u32,
@@ -51,13 +51,13 @@ pub struct Summary {
     /// The text `live` if these are results of live runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     kind: Option<&'static str>,
-    /// Description of each live run.
+    /// The description of each live run.
     #[serde(skip_serializing_if = "Option::is_none")]
     live: Option<Vec<Value>>,
 }
 
-/// A group for each combination of keys in a table. A group contains the metrics of the rows with these keys.
-/// A large network has thousands of ports, so the names and units of the metrics are stored once.
+/// The groups of a table: one for each combination of keys, with the metrics of the rows with these keys. A
+/// large network has thousands of ports, so the names and units of the metrics are stored once.
 #[derive(Clone, Debug)]
 struct Groups {
     keys: Vec<&'static str>,
@@ -73,7 +73,8 @@ struct Group {
     estimates: Box<[Estimate]>,
 }
 
-/// The mean over replications and the bounds of its 95 % confidence interval. It is NaN without measurements.
+/// The mean over replications and the ends of its 95 % confidence interval. Values that were not measured are
+/// NaN.
 #[derive(Clone, Copy, Debug)]
 struct Estimate {
     mean: f64,
@@ -189,14 +190,15 @@ impl Summary {
     }
 }
 
-/// Returns the roles of the classes that send packets, and the origins of these roles.
+/// Returns the role of each class that sends packets, with the origin of the role.
 fn roles(scenario: &Scenario) -> Vec<Value> {
     let roles = scenario.class_roles().into_iter();
     roles.map(|role| json!({"class": role.class, "role": role.role, "from": role.origin})).collect()
 }
 
-/// Creates one group for each combination of `keys`, in order of first appearance. Each group has the values
-/// of its keys, and the mean and the 95 % confidence interval of every other column over the replications.
+/// Creates a group for each combination of values of `keys`, in order of first appearance. A group has the
+/// values of the keys, and the mean over replications and the 95 % confidence interval of every numeric
+/// column.
 fn groups(table: &Table, keys: &[&'static str]) -> Groups {
     let mut order: Vec<(Box<[Value]>, Vec<usize>)> = Vec::new();
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
@@ -233,9 +235,9 @@ fn groups(table: &Table, keys: &[&'static str]) -> Groups {
     }
 }
 
-/// Writes one sample of each replication to `samples`. Several rows of one replication, such as the calls of
-/// a class, are not independent, so their mean is the sample. A replication without a measured value has no
-/// sample.
+/// Writes one sample of each replication to `samples`. If a replication has several rows, such as the calls
+/// of a class, the sample is their mean, because they are not independent. A replication without a measured
+/// value has no sample.
 fn sample_replications(
     values: &Values,
     replications: Option<&Values>,

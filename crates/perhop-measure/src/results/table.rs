@@ -7,7 +7,7 @@ use perhop_qos::units::Time;
 /// A table of results.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// Name of the table and of its file.
+    /// The name of the table and of its file.
     pub name: &'static str,
     /// Columns of equal length.
     pub columns: Vec<Column>,
@@ -27,13 +27,13 @@ pub struct Column {
 /// The values of a column.
 #[derive(Clone, Debug)]
 pub enum Values {
-    /// Real numbers. NaN is a missing measurement.
+    /// Real numbers. NaN means that the value was not measured.
     Float(Vec<f64>),
     /// Counts.
     Count(Vec<u64>),
-    /// Names. Each row has an index of `names`.
+    /// Names.
     Text {
-        /// Index of each row's name.
+        /// The index in `names` for each row.
         codes: Vec<u32>,
         /// The distinct names.
         names: Vec<String>,
@@ -72,7 +72,7 @@ impl Values {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// Returns row `row` as a number. Returns `None` if the column contains names.
+    /// Returns the value of row `row` as a number; `None` if the column contains names.
     pub fn number(&self, row: usize) -> Option<f64> {
         match self {
             Values::Float(values) => values.get(row).copied(),
@@ -80,7 +80,7 @@ impl Values {
             Values::Text { .. } => None,
         }
     }
-    /// Returns row `row` as a name. Returns `None` if the column contains numbers.
+    /// Returns the name in row `row`; `None` if the column contains numbers.
     pub fn text(&self, row: usize) -> Option<&str> {
         match self {
             Values::Text { codes, names } => codes.get(row).map(|code| names[*code as usize].as_str()),
@@ -118,7 +118,7 @@ pub(super) struct Rows<R> {
 }
 
 impl<R> Rows<R> {
-    /// Starts a table with the number of the replication, which is the first column of every table.
+    /// Starts a table of `rows`. The number of the replication is the first column of every table.
     pub(super) fn new(replication: u64, rows: impl IntoIterator<Item = R>) -> Rows<R> {
         let rows = Rows { rows: rows.into_iter().collect(), columns: Vec::new() };
         rows.count("replication", "", |_| replication)
@@ -151,7 +151,7 @@ impl<R> Rows<R> {
     }
 }
 
-/// The rate of `bytes` in the time `measured`, bits per second.
+/// Returns the rate of `bytes` in the time `measured`, bits per second.
 pub(super) fn rate(bytes: u64, measured: Time) -> f64 {
     bytes as f64 * 8.0 / measured.as_seconds()
 }

@@ -25,7 +25,7 @@ impl Replication {
     pub fn into_tables(self) -> Vec<Table> {
         self.tables
     }
-    /// The number of transmissions of packets on wires.
+    /// Returns the number of transmissions of packets on wires.
     pub fn packet_hops(&self) -> u64 {
         let runs = self.tables.iter().find(|table| table.name == "runs");
         let hops = runs.and_then(|runs| runs.column("packet_hops")?.number(0));
@@ -73,7 +73,7 @@ impl Replication {
     }
 }
 
-/// The pauses by priority flow control.
+/// Returns the table of pauses by priority flow control.
 fn pause_table(measurements: &Measurements, replication: u64) -> Table {
     Rows::new(replication, &measurements.pauses)
         .text("port", |row| &measurements.ports[row.port].name)
@@ -95,7 +95,7 @@ fn port_table(measurements: &Measurements, replication: u64) -> Table {
             (&port.name, port.queue_names[queue].as_str(), precedence as u64, tally)
         });
         // Conditioners and classifiers drop packets before a queue is selected. Such drops have their own
-        // rows, so that the sum over the rows of a port includes all its drops.
+        // rows, so that the rows of a port include all drops of the port.
         let elsewhere = [("(none)", &port.tally.unqueued), ("(beyond)", &port.tally.beyond)];
         let elsewhere = elsewhere.into_iter().map(|(queue, dropped)| {
             let mut tally = Tally { dropped: dropped.clone(), ..Tally::default() };

@@ -13,7 +13,7 @@ use crate::tcp::{CLIENT, SERVER, SessionMeasurements, SessionTally};
 pub(super) struct Transactions<'a> {
     pub(super) class: &'a str,
     tally: SessionTally,
-    /// Completion times.
+    /// The distribution of completion times.
     pub(super) times: &'a Distribution,
 }
 
@@ -28,7 +28,7 @@ pub(super) fn transactions<'a>(measurements: &'a Measurements) -> Vec<Transactio
     measurements.tcp.completions.iter().enumerate().map(row).collect()
 }
 
-/// Mean completion time, seconds. It is NaN if no transaction was completed.
+/// Returns the mean completion time, seconds; NaN if no transaction was completed.
 fn mean_completion(tally: &SessionTally) -> f64 {
     tally.completion as f64 / tally.completed as f64 / 1e12
 }

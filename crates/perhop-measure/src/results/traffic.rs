@@ -23,7 +23,7 @@ pub(super) struct FlowRow<'a> {
     tally: FlowTally,
     in_network: u64,
     pub(super) answers: bool,
-    /// The delay distribution of the flow. It is `None` if the flow shares the distribution of its class.
+    /// The delay distribution of the flow; `None` if the flow shares the distribution of its class.
     delay: Option<&'a Distribution>,
 }
 
@@ -34,19 +34,19 @@ pub(super) struct ClassRow<'a> {
     tally: FlowTally,
     in_network: u64,
     pub(super) delays: Cow<'a, Delays>,
-    /// The PDV of all flows. It is `None` if the delays of each flow are not known.
+    /// The PDV of all flows; `None` if the delays of each flow are not known.
     above_least: Option<Distribution>,
     fairness: f64,
 }
 
 impl FlowRow<'_> {
-    /// Received bits per second.
+    /// Returns the received bits per second.
     pub(super) fn throughput(&self, measured: Time) -> f64 {
         rate(self.tally.received.bytes, measured)
     }
 }
 
-/// The name of a flow: the name of its traffic, and a number if the traffic has several flows.
+/// Returns the name of a flow: the name of the traffic, with a number if the traffic has several flows.
 pub(super) fn flow_name(traffic: &TrafficConfig, number: u32) -> String {
     if traffic.flows() == 1 { traffic.name.clone() } else { format!("{}#{number}", traffic.name) }
 }
@@ -105,8 +105,8 @@ pub(super) fn class_rows<'a>(measurements: &'a Measurements, flows: &[FlowRow]) 
     measurements.class_names.iter().enumerate().map(row).collect()
 }
 
-/// The sum of the delay distributions at `places`. They belong to the flows of one class, which either share
-/// one distribution or have one each.
+/// Returns the sum of the delay distributions at `places`, which are those of the flows of one class. These
+/// flows share one distribution or have one each.
 fn merged_delays<'a>(measurements: &'a Measurements, places: &[usize]) -> Cow<'a, Delays> {
     let mut shared = places.chunk_by(PartialEq::eq).map(|places| &measurements.delays[places[0]]);
     let mut delays = shared.next().map_or_else(Cow::default, Cow::Borrowed);
@@ -114,7 +114,7 @@ fn merged_delays<'a>(measurements: &'a Measurements, places: &[usize]) -> Cow<'a
     delays
 }
 
-/// Names of the columns for drops by cause.
+/// The names of the columns for drops, by cause.
 const DROP_COLUMNS: [&str; DropCause::COUNT] = [
     "dropped_queue_full",
     "dropped_early_random",
@@ -129,7 +129,7 @@ const DROP_COLUMNS: [&str; DropCause::COUNT] = [
     "dropped_headroom",
 ];
 
-/// The drop causes that have a column in the tables of `measurements`, and the names of the columns.
+/// Returns the drop causes that have a column in the tables of `measurements`, with the names of the columns.
 pub(super) fn drop_columns(
     measurements: &Measurements,
 ) -> impl Iterator<Item = (DropCause, &'static str)> + use<> {
@@ -172,12 +172,12 @@ fn traffic_columns<R>(
     .float("ipdv_max_s", "s", |row| seconds(delay(row).pairs, delay(row).greatest_variation as f64))
 }
 
-/// Converts `picoseconds` to seconds. `present` is the number of measurements. The result is NaN if it is 0.
+/// Converts `picoseconds` to seconds. Returns NaN if `present`, the number of measurements, is 0.
 pub(super) fn seconds(present: u64, picoseconds: f64) -> f64 {
     if present == 0 { f64::NAN } else { picoseconds / 1e12 }
 }
 
-/// `part` of `whole`, percent. The result is NaN if both are 0.
+/// Returns `part` as a percentage of `whole`; NaN if both are 0.
 pub(super) fn percent(part: u64, whole: u64) -> f64 {
     part as f64 * 100.0 / whole as f64
 }
@@ -203,8 +203,9 @@ pub(super) fn flow_table(replication: u64, rows: Vec<FlowRow>, measurements: &Me
         .table("flows")
 }
 
-/// The `quantile` of PDV (RFC 5481 §4.2) of one stream, seconds. PDV is the delay of a packet minus the least
-/// delay of the stream. Both delays are rounded in the same way, so that the difference of equal delays is 0.
+/// Returns the `quantile` of the PDV of one flow, seconds. PDV is the delay of a packet minus the least delay
+/// of the flow (RFC 5481 §4.2). Both delays are rounded in the same way, so that the difference of equal
+/// delays is 0.
 fn pdv_seconds(delays: &Distribution, quantile: f64) -> f64 {
     quantile_seconds(delays, quantile) - least_seconds(delays)
 }
