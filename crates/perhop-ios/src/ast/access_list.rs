@@ -11,9 +11,9 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AclKind {
-    /// Source addresses.
+    /// Entries match source addresses.
     Standard,
-    /// Protocol, both addresses, ports, DS field.
+    /// Entries match the protocol, both addresses, the ports and the DS field.
     Extended,
     /// An extended list for IPv6 packets.
     Ipv6,
@@ -34,11 +34,11 @@ pub enum AclAction {
 /// `access-list`, `ip access-list` or `ipv6 access-list`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AccessList {
-    /// Number or name.
+    /// The number or name of the list.
     pub name: String,
     /// The line of the first entry.
     pub line: usize,
-    /// The kind of its entries.
+    /// The kind of the entries.
     pub kind: AclKind,
     /// The entries in order. The first matching entry decides. A packet without a matching entry is denied.
     pub entries: Vec<AclEntry>,
@@ -77,7 +77,7 @@ impl PrefixMatch {
     pub const ANY: PrefixMatch = PrefixMatch { address: Ipv6Addr::UNSPECIFIED, length: 0 };
 }
 
-/// Ports from the first to the last.
+/// A range of ports, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct PortMatch {
     /// The lowest port.
@@ -111,10 +111,11 @@ pub struct AclEntry {
     pub dscp: Option<Dscp>,
     /// The four bits of the type of service (RFC 1349).
     pub type_of_service: Option<u8>,
-    /// A property that no packet in perhop has, for example that it is a fragment. An entry with such a
-    /// property matches no packet.
+    /// A condition that no packet in perhop meets, for example `fragments`. An entry with such a condition
+    /// matches no packet.
     pub unseen: Option<String>,
-    /// Source and destination of an IPv6 entry; the IPv4 addresses are then not used.
+    /// The source and destination prefixes of an IPv6 entry, in place of `source` and `destination`; `None`
+    /// for IPv4.
     pub prefixes: Option<(PrefixMatch, PrefixMatch)>,
     /// `object-group` as the source address.
     pub source_group: Option<String>,
@@ -141,7 +142,7 @@ pub struct ObjectGroup {
 pub enum GroupMember {
     /// An address or a network.
     Address(AddressMatch),
-    /// Addresses from the first to the last.
+    /// A range of addresses, both ends included.
     Range(Ipv4Addr, Ipv4Addr),
     /// An IPv6 prefix.
     Prefix(PrefixMatch),
@@ -165,7 +166,7 @@ pub struct ServiceMatch {
 /// `access-list rate-limit`: a set of IP precedences.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RateLimitAcl {
-    /// Number.
+    /// The number of the list.
     pub name: String,
     /// The line.
     pub line: usize,

@@ -93,7 +93,7 @@ pub struct ChannelGroup {
     pub line: usize,
     /// The interface: `Serial0/0/0:1`.
     pub interface: String,
-    /// The rate of its time slots together, kilobits per second.
+    /// The sum of the rates of the time slots, kilobits per second.
     pub kilobits: u64,
 }
 

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use perhop_device::intent::At;
 
-/// Queues of a port for departing packets.
+/// The number of output queues of a port.
 pub const OUTPUT_QUEUES: usize = 4;
-/// Queues for arriving packets in front of the internal ring.
+/// The number of input queues in front of the internal ring of the switch.
 pub const INPUT_QUEUES: usize = 2;
-/// Queue-sets.
+/// The number of queue-sets.
 pub const QUEUE_SETS: usize = 2;
 
 /// The queue and the threshold of a packet. Both numbers begin at 1.
@@ -26,7 +26,7 @@ pub struct QueuePlace {
 pub struct QueueThresholds {
     /// The lengths of the queue at which packets of thresholds 1 and 2 are dropped.
     pub drop: [u64; 2],
-    /// The reserved part of the memory.
+    /// The memory that is reserved for the queue.
     pub reserved: u64,
     /// The maximum length of the queue.
     pub maximum: u64,
@@ -48,18 +48,18 @@ pub struct InputSettings {
     pub buffers: Option<At<[u64; INPUT_QUEUES]>>,
     /// The weight of each queue in the rate of the ring (`bandwidth`).
     pub bandwidth: Option<At<[u64; INPUT_QUEUES]>>,
-    /// The part of the ring's rate that a queue receives before the other queue, percent.
+    /// The share of the ring's rate that a queue receives before the other queue, percent, by queue.
     pub priority: BTreeMap<u8, At<u64>>,
-    /// The thresholds of the queues, percent.
+    /// The two drop thresholds of each queue, percent.
     pub thresholds: BTreeMap<u8, At<[u64; 2]>>,
 }
 
 /// `mls qos aggregate-policer`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AggregatePolicer {
-    /// Bits per second.
+    /// The rate, bits per second.
     pub rate: u64,
-    /// Bytes.
+    /// The burst, bytes.
     pub burst: u64,
     /// Whether packets above the rate are marked by the map `policed-dscp` instead of dropped.
     pub marks_down: bool,

@@ -104,7 +104,7 @@ pub struct Configuration {
     /// The modes of `hw-module profile qos` of IOS XR that change how the router treats packets.
     #[serde(skip)]
     pub hardware_profiles: Vec<At<HardwareProfile>>,
-    /// Parts that only NX-OS has.
+    /// The commands that only NX-OS has.
     #[serde(skip)]
     pub nx_os: NxOs,
     /// Every line of the file, with its state.
@@ -178,7 +178,8 @@ pub struct Configuration {
     /// Number of comparisons of lines with commands, a measure of the parser's work.
     #[serde(skip)]
     pub comparisons: u64,
-    /// Number of comparisons in the search for hidden parts of access lists and policies.
+    /// Number of comparisons in the search for shadowed entries of access lists and shadowed classes of
+    /// policies.
     #[serde(skip)]
     pub set_comparisons: u64,
     /// Relations between interfaces. [`convert`](crate::convert()) computes them.

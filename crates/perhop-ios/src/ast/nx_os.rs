@@ -1,4 +1,4 @@
-//! [`NxOs`]: parts that only configurations of NX-OS have.
+//! [`NxOs`]: the commands that only NX-OS has.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub enum PolicyType {
     Queuing,
 }
 
-/// Parts that only configurations of NX-OS have.
+/// The commands that only NX-OS has.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NxOs {
     /// The types of policy-maps by name.
@@ -26,17 +26,17 @@ pub struct NxOs {
     pub queuing_maps: BTreeMap<String, usize>,
     /// `policy-map type network-qos` by name.
     pub network_policies: Named<NetworkPolicy>,
-    /// `system qos`: the policies of all ports without their own.
+    /// `system qos`: the policies of all ports that have no policy of their own.
     pub system: SystemPolicies,
     /// `vrf context`, in the order of the file.
     pub tables: Vec<String>,
-    /// `hardware qos dynamic-buffer-sharing`: the slices of the chip share a part of their memory.
+    /// `hardware qos dynamic-buffer-sharing`: the slices of the chip share some of their memory.
     pub dynamic_sharing: Option<At<()>>,
     /// `qos copy policy-map type queuing`, in order.
     pub copies: Vec<At<PolicyCopy>>,
 }
 
-/// `system qos`: the policies of all ports without their own.
+/// `system qos`: the policies of all ports that have no policy of their own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SystemPolicies {
     /// `service-policy type qos input`
@@ -49,10 +49,10 @@ pub struct SystemPolicies {
     pub network: Option<At<String>>,
 }
 
-/// `qos copy policy-map type queuing NAME prefix|suffix WORD`: an editable copy of a policy of the system.
+/// `qos copy policy-map type queuing NAME prefix|suffix WORD`: an editable copy of a predefined policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyCopy {
-    /// The policy of the system.
+    /// The name of the predefined policy.
     pub original: String,
     /// The name of the copy.
     pub name: String,
@@ -72,7 +72,7 @@ pub struct NetworkPolicy {
 /// `class type network-qos`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NetworkClass {
-    /// The class.
+    /// The name of the class-map.
     pub name: String,
     /// The first line that opens the block.
     pub line: usize,

@@ -74,7 +74,7 @@ pub struct PolicyClass {
     /// `queue-limit …`
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_limit: Option<At<QueueLimit>>,
-    /// `queue-limit percent`: a part of the memory that the queues of an ASR 920 share.
+    /// `queue-limit percent`: percent of the memory that the queues of an ASR 920 share.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub percent_limit: Option<At<u64>>,
     /// `queue-limit dscp …` and similar lines, in order. Each line limits the packets with some values of a
@@ -155,9 +155,9 @@ pub struct Police {
 /// `police rate … pps`: a policer that counts packets.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PacketPolice {
-    /// Packets per second.
+    /// The rate, packets per second.
     pub rate: u64,
-    /// Packets in a burst.
+    /// The burst, packets.
     pub burst: Option<u64>,
     /// The peak rate of a two-rate policer, packets per second.
     pub peak: Option<u64>,
@@ -175,9 +175,9 @@ pub struct PacketPolice {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Account {
-    /// `user-defined`: the number of bytes to add to the packet length, possibly negative.
+    /// `user-defined`: a correction of the packet length.
     UserDefined {
-        /// Bytes.
+        /// The number of bytes to add to the length of each packet; can be negative.
         bytes: i64,
         /// `atm`: whether the length is counted in whole cells.
         cells: bool,
@@ -191,7 +191,7 @@ pub enum Account {
 pub struct ValueLimit {
     /// The field.
     pub field: Field,
-    /// Its values.
+    /// The values of the field.
     pub values: Vec<u8>,
     /// The limit.
     pub limit: PartialLimit,

@@ -33,7 +33,7 @@ pub enum Field {
     TrafficClass,
 }
 
-/// A mark.
+/// A value that a line writes to a field of packets, or the field from which the line copies it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Marking {
@@ -84,7 +84,7 @@ impl Marking {
 /// An action on a packet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Action {
-    /// The mark to set.
+    /// The mark to set; `None` if the action sets no mark.
     pub marking: Option<Marking>,
     /// The next step of the packet.
     pub then: Then,
@@ -115,11 +115,11 @@ pub struct RateLimit {
     pub direction: Direction,
     /// The match criterion.
     pub matches: RateLimitMatch,
-    /// Bits per second.
+    /// The rate, bits per second.
     pub rate: u64,
     /// Normal burst, bytes.
     pub burst: u64,
-    /// Extended burst, bytes: the total limit and not an addition to the normal burst.
+    /// Extended burst, bytes. It includes the normal burst.
     pub extended_burst: u64,
     /// Action for conforming packets.
     pub conform: Action,

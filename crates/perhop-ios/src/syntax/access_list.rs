@@ -147,7 +147,8 @@ pub(super) fn numbered(configuration: &mut Configuration, reader: &mut Reader) -
     }
 }
 
-/// Returns the index of a list; `None` if a list of another kind has its name.
+/// Returns the index of the list `name`, which is created if missing. Reports the line and returns `None` if
+/// a list of another kind has the name.
 pub(super) fn open(
     configuration: &mut Configuration,
     name: &str,

@@ -60,7 +60,7 @@ pub(super) fn action(reader: &mut Reader) -> Result<Action, Finding> {
     Ok(Action { marking, then })
 }
 
-/// Returns the field that an action of this name sets, and the packet's next step.
+/// Returns the field that the action `word` sets, and the packet's next step; `None` for other words.
 fn setting(word: &str) -> Option<(Field, Then)> {
     let word = word.to_ascii_lowercase();
     let rest = word.strip_prefix("set-")?;
@@ -71,7 +71,7 @@ fn setting(word: &str) -> Option<(Field, Then)> {
     FIELDS.iter().find(|(name, _)| *name == middle).map(|(_, field)| (*field, then))
 }
 
-/// Returns a finding for a line with `action`, if it is outside the model.
+/// Returns the finding for a line whose `action` sets a field outside the model; `None` for other actions.
 pub(super) fn unseen(action: &Action) -> Option<Finding> {
     let what = match action.marking.as_ref()? {
         Marking::NotModelled(word) => format!("perhop's packets have no field that `{word}` could set"),

@@ -142,8 +142,8 @@ const TCP: &[Protocol] = &[Protocol::TCP];
 const UDP: &[Protocol] = &[Protocol::UDP];
 const BOTH: &[Protocol] = &[Protocol::TCP, Protocol::UDP];
 
-/// Returns the ports of the application `name`. A type of RTP payload (`rtp audio`) is recognizable only by
-/// packet contents, so it has the ports of all RTP.
+/// Returns the protocols and ports of the application `name`. A type of RTP payload (`rtp audio`) is
+/// recognizable only by packet contents, so it has the ports of all RTP.
 pub(crate) fn application(name: &str) -> Option<&'static Application> {
     let name = if name.starts_with("rtp ") { "rtp" } else { name };
     APPLICATIONS.iter().find(|(known, ..)| known.eq_ignore_ascii_case(name))

@@ -10,19 +10,20 @@ pub(super) struct Command<T: 'static> {
 
 /// The way in which the lines of a command are read.
 pub(super) enum Does<T: 'static> {
-    /// Part of the model.
+    /// The line is modeled; the function reads it.
     Read(fn(&mut T, &mut Reader) -> Reading),
-    /// Outside the model, with its effect on packets; recorded in the syntax tree.
+    /// The line is not modeled, but the function records it in the syntax tree. The text is the effect on
+    /// packets.
     Recorded(fn(&mut T, &mut Reader) -> Result<(), Finding>, &'static str),
-    /// Without effect on packets, but used to interpret other lines.
+    /// The line has no effect on packets, but perhop uses it to interpret other lines.
     Note(fn(&mut T, &mut Reader)),
-    /// Without effect on packets.
+    /// The line has no effect on packets.
     Irrelevant,
-    /// Without effect on packets; opens a block of such lines.
+    /// The line has no effect on packets and opens a block of such lines.
     IrrelevantBlock,
-    /// Outside the model, with its effect on packets.
+    /// The line is not modeled. The text is the effect on packets.
     NotModelled(&'static str),
-    /// Outside the model, with its effect on packets; opens a block of such lines.
+    /// The line is not modeled and opens a block of such lines. The text is the effect on packets.
     NotModelledBlock(&'static str),
 }
 

@@ -120,7 +120,8 @@ pub(super) fn class_map(configuration: &mut Configuration, reader: &mut Reader) 
     Ok(Finding::MODELLED)
 }
 
-/// Reads `type …`: returns a finding for a type other than quality of service, whose block is skipped.
+/// Reads `type …`. For a type other than quality of service, returns a finding and skips the block of the
+/// line.
 fn of_other_type(reader: &mut Reader) -> Option<Finding> {
     if !reader.eat("type") || reader.keyword(&["qos", "queueing", "lan-queueing"]).is_some() {
         return None;

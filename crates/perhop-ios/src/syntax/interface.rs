@@ -70,7 +70,7 @@ fn bandwidth(interface: &mut Interface, reader: &mut Reader) -> Reading {
     Ok(Finding::MODELLED)
 }
 
-/// Parses a single number.
+/// Stores the number of the line in `value`; a `no` line clears `value`.
 pub(super) fn number(value: &mut Option<At<u64>>, reader: &mut Reader, what: &str) -> Reading {
     if reader.negated() {
         *value = None;
@@ -114,7 +114,7 @@ fn encapsulation(interface: &mut Interface, reader: &mut Reader) -> Reading {
     Ok(finding)
 }
 
-/// Reads `dot1q 10 [native]`, `dot1q 10 second-dot1q 20`: the outer VLAN.
+/// Reads the tags after `dot1q`, for example `10 native` or `10 second-dot1q 20`, and returns the outer VLAN.
 pub(super) fn tags(interface: &mut Interface, reader: &mut Reader) -> Result<u16, Finding> {
     let vlan = reader.number("a VLAN", 1..=4094)?;
     let line = reader.line;

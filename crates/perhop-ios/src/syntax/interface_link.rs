@@ -153,7 +153,7 @@ fn multilink(interface: &mut Interface, reader: &mut Reader) -> Reading {
     Ok(of_bundle(interface))
 }
 
-/// Returns the finding for fragmentation and interleaving, which only a bundle has.
+/// Returns the finding for a line about fragmentation or interleaving. Only a Multilink interface has both.
 fn of_bundle(interface: &Interface) -> Finding {
     if interface.name.starts_with("Multilink") {
         Finding::MODELLED
@@ -165,7 +165,7 @@ fn of_bundle(interface: &Interface) -> Finding {
     }
 }
 
-/// Parses milliseconds, and microseconds if a second number follows.
+/// Parses a delay in milliseconds and an optional addition in microseconds. Returns microseconds.
 fn delay(reader: &mut Reader) -> Result<Option<At<u64>>, Finding> {
     if reader.negated() {
         return Ok(None);

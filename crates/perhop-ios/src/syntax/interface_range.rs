@@ -8,10 +8,12 @@ use crate::ast::{Configuration, Interface};
 use crate::mode::Mode;
 use crate::words::{Finding, Reader, Reading};
 
-/// Limits on the interfaces of a range, on the ranges of a text, and on the lines that are read again.
-/// Without limits, a short text could require a long time.
+/// The maximum number of interfaces in a range. Without the three limits, a short text could require a long
+/// time.
 const MOST_MEMBERS: usize = 512;
+/// The maximum number of ranges in a configuration.
 const MOST_RANGES: usize = 256;
+/// The maximum number of times that lines are read again for another interface of a range.
 const MOST_READS: usize = 100_000;
 
 const LEFT_OUT: &str = "several interfaces: write them one by one, as in the running-configuration";
@@ -75,8 +77,8 @@ pub(super) fn read(
 }
 
 /// Returns the names in a list without spaces: `gi1/0/1-24,gi1/0/30`, `Ethernet1/1-4,Ethernet1/7`,
-/// `vlan10-12`. Only the last number of a name can be a range. `None` for other lists, and for too many
-/// names.
+/// `vlan10-12`. Only the last number of a name can be a range. Returns `None` for other lists and for too
+/// many names.
 fn names(text: &str) -> Option<Vec<String>> {
     let mut found = Vec::new();
     let mut kind = "";

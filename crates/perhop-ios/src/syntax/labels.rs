@@ -1,4 +1,5 @@
-//! The lines about the distribution of MPLS labels (LDP). The line of an interface is in `interface_routing`.
+//! The lines about the distribution of MPLS labels (LDP). The command of interfaces is in
+//! `interface_routing`.
 //!
 //! Source: Cisco, "MPLS Command Reference" of IOS, and "MPLS Command Reference" of IOS XR.
 
@@ -8,7 +9,7 @@ use crate::ast::{At, Configuration};
 use crate::mode::Mode;
 use crate::words::Reader;
 
-/// The effect of labels on simulated packets.
+/// The effect of lines that enable MPLS labels.
 pub(crate) const LABELS: &str =
     "MPLS labels make packets longer and hide the DS field: write `headers` at the link of a scenario";
 

@@ -21,7 +21,7 @@ pub(crate) enum Spelling {
 pub struct CommandReference {
     /// The block of the command.
     pub block: &'static str,
-    /// Its first words.
+    /// The first words of the command.
     pub words: &'static str,
     /// The state of a well-formed line.
     pub state: LineState,
@@ -68,8 +68,9 @@ pub(super) fn run<T>(
     })
 }
 
-/// Returns the longest command with which `line` begins. If an abbreviation is ambiguous, returns the modeled
-/// command. The set of commands depends on the router, which may lack the other commands.
+/// Returns the longest command with which `line` begins. If an abbreviation is ambiguous, a modeled command
+/// takes precedence, because the router may lack the other commands. Returns `None` if several commands
+/// remain.
 fn find<T>(
     tables: &[&'static [Command<T>]],
     line: &[&str],

@@ -131,7 +131,8 @@ pub(super) fn value(field: Field, reader: &mut Reader) -> Result<Marking, Findin
     })
 }
 
-/// Returns `value` as a marking, for negated lines.
+/// Returns the marking of a negated line: `field` gets `value`; the precedence and the DSCP get their
+/// defaults.
 fn value_of(field: Field, value: u8) -> Marking {
     match field {
         Field::Precedence => Marking::Precedence(perhop_qos::packet::IpPrecedence::default()),
@@ -141,7 +142,7 @@ fn value_of(field: Field, value: u8) -> Marking {
     }
 }
 
-/// Returns the finding for `marking`, if packets in perhop do not have the field.
+/// Returns the reason why perhop does not set the field of `marking`, if it does not.
 pub(super) fn unseen(marking: &Marking) -> Option<String> {
     Some(match (marking, marking.field()?) {
         (_, Field::CosInner) => {

@@ -183,7 +183,7 @@ fn queue(reader: &mut Reader, queues: usize) -> Result<u8, Finding> {
     reader.number("a queue", 1..=queues as u64).map(|queue| queue as u8)
 }
 
-/// Reads the codepoints of eight values.
+/// Reads the eight codepoints of a map.
 fn codepoints(
     map: &mut Option<At<[u8; 8]>>,
     lines: &mut Vec<usize>,
@@ -203,7 +203,7 @@ fn codepoints(
     Ok(())
 }
 
-/// Reads `VALUE … to VALUE`, with codepoints as values.
+/// Reads `CODEPOINT … to VALUE`; `target` reads the value.
 fn table(
     map: &mut BTreeMap<u8, At<u8>>,
     lines: &mut Vec<usize>,
@@ -266,7 +266,7 @@ fn numbers<const COUNT: usize>(
     Ok(())
 }
 
-/// Removes the setting and returns a finding if the parts do not sum to 100 percent.
+/// Removes the setting and returns a finding if its percentages do not sum to 100.
 fn require_sum<T>(sum: Option<u64>, place: &mut Option<T>) -> Result<(), Finding> {
     match sum {
         Some(sum) if sum != 100 => {

@@ -162,7 +162,7 @@ fn read_other(
     }
 }
 
-/// Whether `words` begin a global command of several words that the block `mode` does not have.
+/// Whether `words` begin with a global command of several words that the block `mode` lacks.
 pub(crate) fn is_only_global(grammar: Grammar, mode: Mode, words: &[&str]) -> bool {
     let many = |row: &&str| row.contains(' ');
     let longest = |tables| lookup::longest(tables, words).filter(many);
@@ -185,7 +185,7 @@ pub(crate) fn is_only_global(grammar: Grammar, mode: Mode, words: &[&str]) -> bo
     }
 }
 
-/// Returns the first words of the commands in a block; none for blocks without a table.
+/// Returns the first words of the commands in a block; an empty list for blocks without a table.
 pub(crate) fn first_words(grammar: Grammar, mode: Mode) -> Vec<&'static str> {
     fn words_of<T>(tables: &[&'static [Command<T>]]) -> Vec<&'static str> {
         let all = tables.iter().copied().flatten();

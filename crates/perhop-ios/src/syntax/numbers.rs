@@ -74,7 +74,7 @@ pub(super) fn rate(reader: &mut Reader) -> Result<TrafficRate, Finding> {
     Ok(TrafficRate::BitsPerSecond(bits))
 }
 
-/// Parses bits per second; later releases also accept `8k`, `10m`, `1g`.
+/// Parses a rate in bits per second, also in the form `8k`, `10m` or `1g` of later releases.
 pub(super) fn bits_per_second(reader: &mut Reader) -> Result<u64, Finding> {
     let value = reader.peek().and_then(scaled).filter(|bits| (1..=1_000_000_000_000).contains(bits));
     let value = value.ok_or_else(|| reader.unexpected("a rate in bits per second"))?;
@@ -95,7 +95,8 @@ pub(super) fn scaled(word: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(factor)
 }
 
-/// Parses kilobits per second, or a percentage after `percent`.
+/// Parses a rate in kilobits per second, or a percentage after `percent`. At the end of the line, the rate is
+/// unlimited.
 pub(super) fn priority_rate(reader: &mut Reader) -> Result<PriorityRate, Finding> {
     if reader.eat("percent") {
         return reader.number("a percentage", 1..=100).map(PriorityRate::Percent);

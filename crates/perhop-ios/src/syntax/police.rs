@@ -211,7 +211,7 @@ fn burst(reader: &mut Reader) -> Result<u64, Finding> {
     Ok(burst)
 }
 
-/// Parses bytes; later releases accept `8k`.
+/// Parses a burst in bytes, also in the form `8k` of later releases.
 fn bytes(word: &str) -> Option<u64> {
     super::numbers::scaled(word).filter(|bytes| BURSTS.contains(bytes))
 }
@@ -242,7 +242,7 @@ fn police_packets(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     Ok(finding)
 }
 
-/// Whether the two rates are consistent.
+/// Whether the peak rate is at least the committed rate. Reports a line with a lower peak rate.
 pub(super) fn is_accepted(police: &Police, reader: &mut Reader) -> bool {
     let (rate, peak, unit) = match (police.rate, police.peak) {
         (TrafficRate::BitsPerSecond(rate), Some(TrafficRate::BitsPerSecond(peak))) => (rate, peak, "b/s"),

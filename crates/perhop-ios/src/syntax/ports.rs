@@ -5,7 +5,8 @@ use perhop_qos::packet::Protocol;
 use crate::ast::PortMatch;
 use crate::words::{Finding, Reader};
 
-/// Parses an operator with its ports, if present; empty for all ports.
+/// Parses an operator with its ports. Returns an empty list, which matches all ports, if the line has no
+/// operator.
 pub(super) fn ports(protocol: Option<Protocol>, reader: &mut Reader) -> Result<Vec<PortMatch>, Finding> {
     if !matches!(protocol, Some(Protocol::TCP | Protocol::UDP)) {
         return Ok(Vec::new());
@@ -35,7 +36,7 @@ pub(super) fn ports(protocol: Option<Protocol>, reader: &mut Reader) -> Result<V
     })
 }
 
-/// Reads the ports that follow `first` after `eq` or `neq`.
+/// Returns `first` and the ports that follow it after `eq` or `neq`.
 fn several(first: u16, reader: &mut Reader) -> Result<Vec<u16>, Finding> {
     let mut all = vec![first];
     while reader.peek().is_some_and(|word| port_number(word).is_some()) {
@@ -44,7 +45,7 @@ fn several(first: u16, reader: &mut Reader) -> Result<Vec<u16>, Finding> {
     Ok(all)
 }
 
-/// Returns the ranges between `ports`.
+/// Returns the ranges of all ports except `ports`.
 fn all_but(mut ports: Vec<u16>) -> Vec<PortMatch> {
     ports.sort_unstable();
     let mut next = Some(0);
@@ -85,7 +86,7 @@ fn port(reader: &mut Reader) -> Result<u16, Finding> {
     Ok(port)
 }
 
-/// Names of ports.
+/// The ports by name.
 const PORTS: &[(&str, u16)] = &[
     ("bgp", 179),
     ("biff", 512),

@@ -11,7 +11,7 @@ use super::numbers::address;
 use crate::ast::Configuration;
 use crate::words::{Finding, Reader, Reading};
 
-/// Default preference of a static route.
+/// The default administrative distance of a static route.
 pub(super) const STATIC: u8 = 1;
 
 /// Reads `ip route [vrf NAME] PREFIX MASK TARGET …`.

@@ -60,7 +60,11 @@ pub(super) fn open(interface: &mut Interface, reader: &mut Reader) -> Reading {
     Ok(Finding::MODELLED)
 }
 
-/// Returns the rest of the line as written.
+/// Stores the remaining words of the line in `value`; a `no` line clears `value`.
+///
+/// # Errors
+///
+/// The line has no value.
 pub(super) fn text(value: &mut Option<At<String>>, reader: &mut Reader) -> Result<(), Finding> {
     let words = reader.rest().join(" ");
     while reader.next().is_some() {}

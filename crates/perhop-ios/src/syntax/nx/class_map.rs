@@ -12,9 +12,9 @@ use crate::words::{Finding, Reader, Reading};
 
 pub(super) const COMMANDS: &[Command<ClassMap>] = &[modelled("match", matches), irrelevant("description")];
 
-/// Limit on the values of one line.
+/// The maximum number of values in a line.
 const MOST_VALUES: usize = 64;
-/// The largest group.
+/// The largest number of a `qos-group`.
 const LARGEST_GROUP: u64 = 99;
 
 fn matches(map: &mut ClassMap, reader: &mut Reader) -> Reading {

@@ -1,4 +1,4 @@
-//! Global commands of NX-OS in the model.
+//! The global commands of NX-OS that perhop models.
 
 use super::{access_list, vrf};
 use crate::ast::{
@@ -43,11 +43,11 @@ pub(super) const COMMANDS: &[Command<Configuration>] = &[
     noted("router", router::open),
 ];
 
-/// Effect of the default switching mode.
+/// The effect of the default switching mode.
 pub(super) const CUT_THROUGH: &str = "the switch starts to send a frame before all of it has arrived \
                                       (cut-through); perhop waits for the whole frame";
 const NETWORK_CLASS: &str = "the class sets frame lengths and pause frames of a qos-group";
-/// A block that configures the control plane.
+/// The effect of a block that configures the control plane.
 const CONTROL_PLANE: &str = "the switch polices packets that are addressed to itself";
 
 /// Reads `class-map [type qos|queuing|network-qos|control-plane] [match-any|match-all] NAME`.

@@ -84,7 +84,8 @@ fn clauses(police: &mut Police, reader: &mut Reader) -> Reading {
     Ok(finding)
 }
 
-/// Parses `transmit`, `drop`, `set-dscp-transmit V` and others, and `set dscp dscp table NAME`.
+/// Parses an action such as `transmit` or `set-dscp-transmit V`, or `set dscp dscp table NAME`. Also returns
+/// the finding for the action, if any.
 fn colored(reader: &mut Reader) -> Result<(Action, Option<Finding>), Finding> {
     if reader.rest().first() == Some(&"set") && reader.rest().contains(&"table") {
         while reader.next().is_some_and(|word| word != "table") {}

@@ -182,7 +182,7 @@ fn random_detect(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
 /// The note for a class without configured thresholds.
 const OF_SYSTEM: &str = "the switch uses its own thresholds, which are not published";
 
-/// The parts of a `random-detect` line.
+/// The parameters of a `random-detect` line.
 #[derive(Default)]
 struct Written {
     min: Option<(u64, ThresholdUnit)>,
@@ -193,7 +193,8 @@ struct Written {
 }
 
 impl Written {
-    /// Returns the drop profile with a note about its probability; `None` if the switch refuses it.
+    /// Returns the drop profile, with a note if perhop rounds the probability. Reports crossed thresholds and
+    /// returns `None` for them.
     fn detect(
         &self,
         (min, unit): (u64, ThresholdUnit),

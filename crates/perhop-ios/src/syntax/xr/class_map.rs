@@ -12,7 +12,7 @@ use crate::words::{Finding, Reader, Reading};
 
 pub(super) const COMMANDS: &[Command<ClassMap>] = &[modelled("match", matches), irrelevant("description")];
 
-/// Limit on the values of one line.
+/// The maximum number of values in a line.
 const MOST_VALUES: usize = 64;
 /// Criteria on fields that packets in perhop do not have, by their first word.
 const UNSEEN: [(&str, &str); 14] = [
@@ -138,7 +138,7 @@ fn mpls(reader: &mut Reader) -> Result<Criterion, Finding> {
     Ok(Criterion::MplsTopmost(values(reader, MOST_VALUES, eight)?))
 }
 
-/// Groups, 0 to 511 (Cisco, `hw-module profile qos ingress-model peering`).
+/// Reads groups from 0 to 511 (Cisco, `hw-module profile qos ingress-model peering`).
 fn groups(reader: &mut Reader) -> Result<Vec<u32>, Finding> {
     let mut found = Vec::new();
     while let Some(word) = reader.peek() {

@@ -1,4 +1,4 @@
-//! Global commands of IOS XR in the model.
+//! The global commands of IOS XR that perhop models.
 
 use super::interface::LAYER_2;
 use super::{access_list, routes};

@@ -1,5 +1,5 @@
-//! The tables of IOS XR. Its modular quality of service has the classes and actions of IOS, but different
-//! units, blocks and defaults.
+//! The tables of IOS XR. The modular quality of service of IOS XR has the classes and actions of IOS, but
+//! different units, blocks and defaults.
 //!
 //! Source of the syntax: Cisco, "Modular Quality of Service Command Reference" for NCS 540 and for CRS, and
 //! the configurations of the design guides at xrdocs.io.
@@ -72,8 +72,8 @@ pub(super) fn read(
     }
 }
 
-/// Whether `words` begin a global command of several words, such as `ipv4 access-list`, of which the block
-/// `interface` has only the first word.
+/// Whether `words` begin with a global command of several words, such as `ipv4 access-list`, of which the
+/// block `interface` has only the first word.
 pub(super) fn is_only_global(words: &[&str]) -> bool {
     let row = longest(&[global::COMMANDS], words).filter(|row| row.contains(' '));
     row.is_some_and(|row| !interface::COMMANDS.iter().any(|own| own.words == row))

@@ -13,7 +13,7 @@ pub(in crate::syntax) const PACKET_BYTES: u64 = 256;
 pub(in crate::syntax) enum Length {
     /// Bytes. A packet counts as 256 bytes.
     Bytes(u64),
-    /// Microseconds at a rate.
+    /// The time for which bytes can wait or burst at a configured rate, microseconds.
     Microseconds(u64),
 }
 
