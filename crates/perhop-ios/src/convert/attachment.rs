@@ -225,8 +225,8 @@ struct OutputPolicies<'a> {
 }
 
 impl ServicePolicies {
-    /// Returns the two output policies in the order in which they act: the first marks, the second queues.
-    /// `None` if the interface has at most one output policy.
+    /// Returns the queueing policy and the marking policy of an interface with two output policies; `None` if
+    /// the interface has at most one output policy.
     fn output_policies(&self, configuration: &Configuration) -> Option<OutputPolicies<'_>> {
         let (first, second) = (self.output.as_ref()?, self.second_output.as_ref()?);
         let queues = |at: &At<String>| {

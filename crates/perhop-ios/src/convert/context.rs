@@ -39,7 +39,7 @@ pub(super) struct Context<'a> {
     pub(super) has_router_groups: bool,
     /// The number of classes that the remaining policies may have, including nested policies.
     pub(super) classes_left: usize,
-    /// [`Configuration::set_comparisons`].
+    /// The number of comparisons for [`Configuration::set_comparisons`].
     pub(super) set_comparisons: u64,
 }
 
@@ -80,7 +80,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Returns the part of the switch's memory that belongs to `interface`; `None` if the part is not known.
+    /// Returns the share of `interface` in the switch's memory; `None` if the share is unknown.
     fn share_of<'m>(&self, memory: &'m SwitchMemory, interface: &str) -> Option<MemoryShare<'m>> {
         let (port, unit_bytes) = (memory.port(interface)?, memory.unit_bytes);
         let group = Some(port_group(interface, self.platform.memory.pool_ports));

@@ -23,8 +23,8 @@ const PUNT_RATE: u64 = 1_000_000_000;
 const PUNT_QUEUE: u64 = 75;
 
 impl Context<'_> {
-    /// Converts `control-plane` to a port whose packets leave towards the processor, through the policers of
-    /// its input policy.
+    /// Converts `control-plane` to a port. The packets of the port pass the policers of the input policy and
+    /// leave towards the processor.
     pub(super) fn control_plane(&mut self) -> Option<ConvertedPort> {
         let plane = self.configuration.control_plane.as_ref()?;
         let at = plane.service_policies.input.as_ref()?;

@@ -10,8 +10,9 @@ use super::wire::{bundle_links, is_bundle};
 use crate::ast::{At, Configuration, Hardware, Interface, ListSettings};
 use crate::grammar::Grammar;
 
-/// The default seconds between hellos, by type of network (Cisco, "ip ospf hello-interval").
+/// The default hello interval of OSPF, seconds (Cisco, "ip ospf hello-interval").
 const HELLO: u64 = 10;
+/// The default hello interval on `non-broadcast` and `point-to-multipoint` networks, seconds.
 const HELLO_WITHOUT_BROADCAST: u64 = 30;
 /// The number of hello intervals without a hello after which a neighbor counts as lost (Cisco, "ip ospf
 /// dead-interval").

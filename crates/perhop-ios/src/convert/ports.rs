@@ -32,7 +32,8 @@ impl From<ConvertedPort> for Port {
     }
 }
 
-/// The input policy of a port. Without an input policy, the trust of the port.
+/// The input policy of a port. Without an input policy, `trust` is the policy that applies the trust of the
+/// port.
 #[derive(Clone, Copy)]
 struct PoliciesOfArrival<'a> {
     policy: Option<&'a (Policy, Reference)>,

@@ -16,6 +16,7 @@ use crate::syntax::levels_in;
 
 /// The administrative distance of OSPF routes (Cisco, "What is administrative distance?").
 const OSPF_DISTANCE: u8 = 110;
+/// The administrative distance of IS-IS routes (same source).
 const ISIS_DISTANCE: u8 = 115;
 /// The distance of a protocol whose routes perhop does not compute.
 const UNKNOWN_DISTANCE: u8 = u8::MAX;

@@ -1,4 +1,4 @@
-//! Reports access list entries of a class if all packets of the entry belong to earlier classes of the
+//! Reports an entry in an access list of a class if all packets of the entry belong to earlier classes of the
 //! policy.
 
 use perhop_analysis::{FirstMatch, Set, TooComplex};
@@ -69,7 +69,8 @@ impl<'a> Classes<'a> {
         Ok(found)
     }
 
-    /// Returns the access lists of `class`, if a packet that one of the lists permits belongs to the class.
+    /// Returns the short access lists of `class`, if each packet that one of the lists permits belongs to the
+    /// class.
     fn lists(&self, class: &str) -> Vec<&'a AccessList> {
         let configuration = self.configuration;
         let Some(map) = configuration.class_maps.get(class) else { return Vec::new() };
@@ -96,7 +97,7 @@ impl<'a> Classes<'a> {
         Ok(found)
     }
 
-    /// Returns the entry in the lists of a class that matches all packets of a set.
+    /// Returns the line of the entry in the lists of `class` that matches all packets in `set`.
     fn entry_with(&mut self, class: &str, set: Set) -> Result<Option<usize>, TooComplex> {
         for list in self.lists(class) {
             for entry in list.entries.iter().filter(|entry| entry.action == AclAction::Permit) {

@@ -26,7 +26,7 @@ impl Context<'_> {
             .or_else(|| self.on_subinterface(interface, policy, line))
     }
 
-    /// Returns the classes of `policy` and of nested policies with a defined class-map.
+    /// Returns the classes with a defined class-map in `policy` and in nested policies.
     fn classes_inside<'p>(&'p self, policy: &'p PolicyMap, depth: usize) -> Vec<&'p PolicyClass> {
         let mut found = self.known(policy);
         if self.may_nest(depth) {
@@ -194,7 +194,7 @@ fn is_label(criterion: &Criterion) -> bool {
     )
 }
 
-/// Whether a class has a rate or a limit that is not relative to the interface's rate.
+/// Whether a class has a rate that is not a percentage of the interface's rate.
 fn is_absolute(class: &PolicyClass) -> bool {
     use crate::ast::{Bandwidth, TrafficRate};
     let is_rate = |rate: TrafficRate| matches!(rate, TrafficRate::BitsPerSecond(_));

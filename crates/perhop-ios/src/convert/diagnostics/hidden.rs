@@ -18,7 +18,7 @@ use crate::rules;
 /// Encapsulating security payload (RFC 4303).
 const ESP: Protocol = Protocol(50);
 
-/// The header of encrypted packets.
+/// The addresses in the outer header of encrypted packets.
 struct Outer<'a> {
     source: Option<Ipv4Addr>,
     destinations: &'a [Ipv4Addr],
@@ -137,8 +137,8 @@ impl Outer<'_> {
     }
 }
 
-/// Returns the classes of `policy` that match fields that are not copied to the outer header, except those
-/// that select an end of a tunnel at a port with a public address.
+/// Returns the names of the classes of `policy` that match fields that are not copied to the outer header.
+/// With `is_public`, omits the classes that select the ends of tunnels by public addresses.
 fn with_inner_fields(policy: &Policy, is_public: bool) -> Vec<String> {
     let own = |class: &Class| match &class.condition {
         Condition::When(config)

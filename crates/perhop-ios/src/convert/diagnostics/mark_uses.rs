@@ -107,7 +107,7 @@ fn has_action(conditioner: &ConditionerConfig, is_meant: impl Fn(&Action) -> boo
     all.into_iter().flatten().any(is_meant)
 }
 
-/// Returns a packet after `actions`; `None` if they drop it.
+/// Returns `packet` with the marks of `actions`; `None` if an action drops the packet.
 fn after(packet: &Packet, actions: &[Action]) -> Option<Packet> {
     let mut packet = *packet;
     for action in actions {
@@ -160,7 +160,7 @@ fn reordered(
 struct Marked<'a> {
     /// The set of the packets before the mark.
     taken: Set,
-    /// One of these packets.
+    /// A packet in `taken`.
     packet: &'a Packet,
     /// The line of the mark.
     line: usize,

@@ -70,7 +70,7 @@ impl Attached<'_> {
         Diagnostic::new(finding.rule, line, message, finding.remedy)
     }
 
-    /// Returns the source line of a part of the policy.
+    /// Returns the source line of `place` in the policy.
     fn line_of(self, place: &Place) -> Option<usize> {
         let class = match place {
             Place::Policy => None,
@@ -98,7 +98,7 @@ fn in_limiters(port: &Port, config: &PolicyConfig, links: &Links) -> Vec<Diagnos
     found.collect()
 }
 
-/// The line of the class or the limiter of a conditioner.
+/// Returns the source line of the class or the limiter from which a conditioner was converted.
 fn line_of_conditioner(links: &Links, index: usize) -> Option<usize> {
     let class = links.class_of_conditioner(index).map(|class| class.line);
     let line = class.or_else(|| links.lines_of_conditioner(index).first().copied());
@@ -130,7 +130,7 @@ const OF_QUEUE_LIMITS: [&str; 3] = [
     perhop_lint::rules::QUEUE_DELAY.id,
 ];
 
-/// Returns the wire if the configuration determines all its properties, or all except an assumed rate.
+/// Returns the wire if its framing is known and its rate is known or assumed.
 fn known_wire(port: &Port) -> Option<WireConfig> {
     let wire = &port.wire;
     Some(WireConfig {

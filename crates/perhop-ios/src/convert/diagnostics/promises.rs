@@ -71,7 +71,7 @@ impl Context<'_> {
     }
 }
 
-/// The guaranteed rate of a class, and whether it is configured as a rate.
+/// The guaranteed rate of a class. `is_rate` is false if the configuration has a percentage.
 struct Promise {
     bps: u64,
     line: usize,

@@ -68,8 +68,8 @@ pub(super) struct Classes<'a> {
 }
 
 impl<'a> Classes<'a> {
-    /// Returns findings for hidden classes of policies and hidden entries of access lists. Does not search
-    /// sets that are too complex.
+    /// Returns findings for hidden classes of policies and hidden entries of access lists. If the sets become
+    /// too complex, reports this and ends the search.
     fn hidden_parts(&mut self) -> Vec<Diagnostic> {
         let mut found = Vec::new();
         for policy in self.configuration.policy_maps.iter() {

@@ -11,7 +11,7 @@ use crate::convert::context::Context;
 use crate::convert::ports::ConvertedPort;
 use crate::rules;
 
-/// The ceiling of a queue without thresholds, percent of its part (Cisco TAC 200594).
+/// The ceiling of a queue without thresholds, percent of the queue's own memory (Cisco TAC 200594).
 const USUAL_CEILING: u64 = 400;
 /// Bytes of the initial window of TCP, ten packets of 1500 bytes (RFC 6928 §2): the burst of one sender.
 const BURST: u64 = 15_000;
@@ -62,7 +62,7 @@ impl Context<'_> {
     ) -> Option<Diagnostic> {
         let [_, _, last] = queue.thresholds.as_slice() else { return None };
         let line = last.line?;
-        // The queue of priority level 1 has only its reserved part, so its thresholds do not lower a ceiling.
+        // The queue of priority level 1 has only reserved memory, so its thresholds do not lower a ceiling.
         if queue.priority_level == Some(1) {
             return None;
         }
@@ -141,9 +141,9 @@ fn with_others(first: &str, others: usize) -> String {
     }
 }
 
-/// Reports ports with an output policy whose memory is unknown, because perhop does not simulate their
-/// queues. Each line that attaches a policy has one finding. The default policy of a switch, which has no
-/// line, also has one finding.
+/// Reports ports that have an output policy but an unknown packet memory, because perhop does not simulate
+/// their queues. Each line that attaches a policy has one finding. The default policy of a switch, which has
+/// no line, also has one finding.
 fn unknown_memory(memory: &SwitchMemory, ports: &[ConvertedPort]) -> Vec<Diagnostic> {
     // Another rule reports a policy that the switch refuses.
     let is_refused =

@@ -41,7 +41,7 @@ fn match_line(configuration: &Configuration, statement: &Statement) -> String {
             let values: Vec<String> = values.iter().map(|value| format!("{} ", value.value())).collect();
             format!("{of_ip} precedence {}", values.concat())
         }
-        // A class of the system has no line in the text, so this criterion has no written form.
+        // A predefined class has no line in the configuration, so this criterion has no written form.
         Criterion::QosGroup(group) if written.is_empty() => format!("qos-group {group}"),
         _ => written.into_iter().filter(|word| *word != "not").collect::<Vec<_>>().join(" "),
     };

@@ -94,8 +94,8 @@ impl Context<'_> {
         }
     }
 
-    /// Returns the limit of `queue-limit percent`, which is a part of the memory that the platform's queues
-    /// share.
+    /// Returns the limit of `queue-limit percent` in bytes: a percentage of the memory that the queues of the
+    /// platform share.
     fn percent_limit(&self, class: &PolicyClass) -> Option<At<QueueLimit>> {
         let shared = self.platform.percent_limit_bytes()?;
         class.percent_limit.map(|at| At::new(at.line, QueueLimit::Bytes((shared * at.value / 100).max(1))))

@@ -13,13 +13,13 @@ pub(in crate::convert) struct Circuit<'a> {
     pub(in crate::convert) name: String,
     pub(in crate::convert) line: usize,
     pub(in crate::convert) pvc: Option<&'a Pvc>,
-    /// Its own policies.
+    /// The policies of the circuit itself; `None` if only the interface has policies.
     pub(in crate::convert) policies: Option<&'a ServicePolicies>,
     /// The policy for the peers of a group (`nhrp map group`).
     pub(in crate::convert) peer: Option<&'a PeerPolicy>,
     /// The rate that shares and percentages refer to.
     pub(in crate::convert) bandwidth: Rate,
-    /// The VLAN tags of its packets.
+    /// The VLAN tags of packets on the circuit.
     pub(in crate::convert) tags: Tags,
 }
 

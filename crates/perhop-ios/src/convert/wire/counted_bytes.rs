@@ -8,13 +8,13 @@ use perhop_qos::framing::{Header, HeaderStack};
 use super::circuit::Circuit;
 use crate::ast::{Account, Configuration, Hardware, Interface, LinkEncapsulation};
 
-/// Ethernet header without frame check sequence.
+/// The Ethernet header without frame check sequence, bytes.
 const ETHERNET: i32 = 14;
-/// One 802.1Q tag.
+/// One 802.1Q tag, bytes.
 const TAG: i32 = 4;
-/// Frame check sequence, preamble and gap of an Ethernet frame.
+/// The frame check sequence, the preamble and the inter-frame gap of an Ethernet frame, bytes.
 const AROUND_FRAME: i32 = 4 + 20;
-/// PPP, HDLC or frame relay header without frame check sequence and flag.
+/// A PPP, HDLC or frame relay header without frame check sequence and flag, bytes.
 const SERIAL: i32 = 4;
 
 /// Returns the overhead according to the profile's [`CountedLength`]. Classes of a tunnel count the headers
@@ -64,7 +64,7 @@ pub(in crate::convert) fn printed_bytes(counted: CountedBytes, rules: &ProfileRu
     CountedBytes { classes: counted.classes - AROUND_FRAME, queues: counted.queues - AROUND_FRAME }
 }
 
-/// Returns the header length of the link below an interface.
+/// Returns the bytes of the link header that packets of an interface have.
 fn link(interface: &Interface) -> i32 {
     let encapsulation = interface.encapsulation.map(|encapsulation| encapsulation.value);
     match (interface.hardware, encapsulation) {

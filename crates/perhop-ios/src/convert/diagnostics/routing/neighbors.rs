@@ -18,8 +18,9 @@ pub(super) enum Protocol {
 
 /// IP bytes of the longest packet on an Ethernet.
 pub(super) const LONGEST: u32 = 1500;
-/// The port of BGP (RFC 4271 §8.2.1), and a port of no protocol.
+/// The port of BGP (RFC 4271 §8.2.1).
 const BGP_PORT: u16 = 179;
+/// A port that no routing protocol uses.
 const OTHER_PORT: u16 = 40_000;
 
 impl Protocol {
@@ -104,8 +105,9 @@ pub(super) struct Neighbors {
     pub(super) packets: Vec<Vec<Packet>>,
 }
 
-/// The addresses of a router and its neighbor if the configuration contains no addresses (RFC 5737).
+/// The address of the router if the configuration contains no addresses (RFC 5737).
 const OWN: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
+/// The address of the assumed neighbor if the configuration contains no addresses (RFC 5737).
 const OTHER: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 2);
 
 /// Returns the neighbors of `protocol`; a single assumed neighbor if the configuration names no neighbor.

@@ -133,7 +133,8 @@ fn link_marks(values: &[u8]) -> OneOrMany<LinkMark> {
     OneOrMany(values.iter().copied().filter_map(LinkMark::new).collect())
 }
 
-/// Returns a condition on the color of a packet for discard classes. Both exist only inside the node.
+/// Returns the condition of `match discard-class`, as a condition on the color. Discard class and color exist
+/// only inside the node.
 fn of_discard_classes(values: &[u8]) -> Condition {
     let colors = values.iter().map(|value| Color::new((*value).into())).collect();
     Condition::when(MatchConfig { color: Some(OneOrMany(colors)), ..MatchConfig::default() })
@@ -163,7 +164,8 @@ pub(in crate::convert) fn combined_label(group: u32, class: u8) -> u8 {
     u8::try_from(group * 8).unwrap_or(u8::MAX).saturating_add(class)
 }
 
-/// Returns a condition on labels for groups. Both exist only inside the node.
+/// Returns a condition on the label, which perhop has in place of groups and traffic classes. All three exist
+/// only inside the node.
 fn of_labels(labels: Vec<u8>) -> Condition {
     if labels.is_empty() {
         return Condition::Never;
