@@ -149,7 +149,7 @@ fn contradiction(configuration: &Configuration, map: &ClassMap) -> Option<Diagno
     ))
 }
 
-/// Returns two lines that match disjoint sets of codepoints.
+/// Returns the first line after which no codepoint matches all lines, and the codepoint line before it.
 fn by_codepoint(map: &ClassMap) -> Option<(usize, usize)> {
     let mut left = u64::MAX;
     let mut before = None;

@@ -58,7 +58,7 @@ impl Part {
     }
 }
 
-/// The name for the router's own packets in a list of interfaces.
+/// The name in a list of interfaces for packets to the router itself.
 const CONTROL_PLANE: &str = "control-plane";
 
 impl Configuration {
@@ -297,7 +297,7 @@ mod tests {
         assert_eq!((dependencies.used_by(1).len(), lists.len()), (50, 1));
     }
 
-    /// Ten interfaces use a policy and ten class-maps each, which are 110 pairs.
+    /// Each of ten interfaces needs itself, a policy and ten class-maps, which are 120 pairs.
     #[test]
     fn beyond_the_limit_every_line_matters_to_every_interface() {
         let maps = |n: usize| format!("class-map c{n}\n match dscp 1\n");

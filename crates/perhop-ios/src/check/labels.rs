@@ -20,8 +20,7 @@ struct Label {
 
 pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
     let attached = attached(configuration);
-    // A part of a configuration without interfaces is not checked, because the missing part may set the
-    // label.
+    // A fragment without interfaces is not checked, because the missing lines may set the label.
     if attached.is_empty() {
         return;
     }
@@ -76,8 +75,8 @@ impl Set {
         set
     }
 
-    /// Reports a label that no policy sets. The value 0 alone is not reported, because unlabeled packets
-    /// have this value.
+    /// Reports a label that no attached policy sets. Unlabeled packets have the value 0, so a class with this
+    /// value is reported only if no policy sets the field.
     fn missing(&self, map: &str, line: usize, label: &Label) -> Option<Diagnostic> {
         let Label { field, name, values } = label;
         let is_set = |value: &u32| self.values.contains(&(*field, *value));

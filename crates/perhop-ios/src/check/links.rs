@@ -1,4 +1,4 @@
-//! Computes the bandwidth of bundles and of channels.
+//! Computes the bandwidth of bundles, channels and tunnels, and reports unknown bandwidths.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Checks marks that perhop models only in part: groups in combination with traffic classes, and color-aware
+//! Checks marks that perhop models only partly: groups in combination with traffic classes, and color-aware
 //! policers.
 
 use perhop_lint::LineState;
@@ -144,7 +144,7 @@ impl Configuration {
             || of_limits.any(|marking| is_label(marking.field()))
     }
 
-    /// Whether any line reads `field`. Early drops read the discard class.
+    /// Whether any line reads `field`. WRED by discard class counts as reading the discard class.
     fn is_read(&self, field: Field) -> bool {
         let asks = |class: &PolicyClass| {
             let detect = class.random_detect.as_ref();
@@ -155,7 +155,7 @@ impl Configuration {
         self.is_matched(field) || self.policy_maps.iter().flat_map(|policy| &policy.classes).any(asks)
     }
 
-    /// Returns why the color-aware `police` of `class` ignores colors.
+    /// Returns the reason why the color-aware `police` of `class` ignores colors; `None` if it reads them.
     pub(crate) fn color_blind(&self, class: &str, police: &Police) -> Option<&'static str> {
         const COLORS: &str = "in perhop the color of a packet is its discard class: match 0 for conforming \
                               and 1 for exceeding packets, and no other value";

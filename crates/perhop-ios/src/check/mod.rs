@@ -68,7 +68,7 @@ pub(crate) fn add(configuration: &mut Configuration, mut found: Vec<Diagnostic>)
             line.state = LineState::Suspicious;
         }
     }
-    // On NX-OS, a finding without a line concerns a class or policy of the system and is omitted. On other
+    // On NX-OS, a finding without a line concerns a predefined class or policy and is omitted. On other
     // systems, such a finding concerns an assumption of the user and is kept.
     found.retain(|diagnostic| diagnostic.line > 0 || configuration.grammar != Grammar::NxOs);
     configuration.diagnostics.extend(found);

@@ -24,7 +24,7 @@ pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) 
     object_groups(configuration, found);
 }
 
-/// Returns `name`, and the known name of which `name` is a misspelling, if any.
+/// Returns `name` and the known name that it probably misspells; `None` if no known name is similar.
 pub(crate) fn meant<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<(String, String)> {
     near(name, known).map(|best| (name.to_owned(), best.to_owned()))
 }

@@ -24,8 +24,8 @@ struct Kind {
     effect: &'static str,
 }
 
-/// Cisco, "Cisco IOS IP Routing: BGP Command Reference", "Cisco IOS Security Command Reference" and "Cisco
-/// IOS IP Switching Command Reference" define these commands.
+/// The kinds and their commands. Source: Cisco, "Cisco IOS IP Routing: BGP Command Reference", "Cisco IOS
+/// Security Command Reference" and "Cisco IOS IP Switching Command Reference".
 const KINDS: &[Kind] = &[
     Kind {
         title: "route-map",
@@ -108,15 +108,16 @@ const KINDS: &[Kind] = &[
 const OF_NX_OS: [&str; 3] = ["route-map", "prefix list", "key chain"];
 /// The word after the name if a line of a neighbor applies a route-map: `route-map NAME in`.
 const WAYS: [&str; 2] = ["in", "out"];
-/// The first words of lines with free text or with commands for later.
+/// The first words of lines with free text, or with commands that the router runs later.
 const TEXTS: [&str; 8] = ["description", "remark", "alias", "name", "banner", "action", "cli", "event"];
 /// The words before free text at any position of a line.
 const NOTES: [&str; 2] = ["description", "remark"];
 /// The words before a phrase with another meaning: `capability orf prefix-list both` and
 /// `bgp route-map priority`.
 const OTHERS: [&str; 2] = ["orf", "bgp"];
-/// The name of objects that the router defines (Cisco, "Smart Defaults" of IPsec), and their kinds.
+/// The name of objects that the router itself defines (Cisco, "Smart Defaults" of IPsec).
 const DEFAULT: &str = "default";
+/// The titles of the kinds that have an object with the name [`DEFAULT`].
 const WITH_DEFAULT: [&str; 2] = ["IPsec profile", "transform set"];
 /// The word before the number of an EIGRP process in the named form. It follows the words of the address
 /// family.
@@ -134,7 +135,7 @@ const TRANSLATION: &str = "ip nat inside source ";
 /// access lists, have none of them, and are skipped.
 struct Announcing {
     words: BTreeSet<&'static str>,
-    /// Whether a word begins with a letter. This is faster than a search in `words`.
+    /// For each byte, whether a word in `words` begins with it. This is faster than a search in `words`.
     letters: [bool; 1 << u8::BITS],
 }
 
