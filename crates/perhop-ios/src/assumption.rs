@@ -16,7 +16,7 @@ pub type Assumptions = BTreeMap<String, String>;
 /// Parses `text` like [`parse`](crate::parse()), but `assumptions` replace the definitions of classes.
 ///
 /// # Errors
-/// An assumption is not a criterion. The error is its class and the fault.
+/// An assumption is not a criterion. The error has the class and the fault.
 pub fn parse_assuming(text: &str, assumptions: &Assumptions) -> Result<Configuration, (String, String)> {
     parse_in(text, Grammar::of_text(text), None, assumptions)
 }
@@ -25,7 +25,7 @@ pub fn parse_assuming(text: &str, assumptions: &Assumptions) -> Result<Configura
 /// definitions of classes.
 ///
 /// # Errors
-/// An assumption is not a criterion. The error is its class and the fault.
+/// An assumption is not a criterion. The error has the class and the fault.
 pub(crate) fn parse_in(
     text: &str,
     grammar: Grammar,

@@ -269,7 +269,7 @@ fn recognized(recognition: &Recognition, platform: &Platform, is_chosen: bool) -
 }
 
 /// Returns the model of a device that perhop does not simulate: its ports, its routes, and the findings of
-/// the rules for all platforms. `refused` has its lines.
+/// the rules for all platforms. `refused` creates the model from the lines.
 fn without_queues(
     mut configuration: Configuration,
     platform: &Platform,
@@ -351,7 +351,8 @@ fn system(dialect: Dialect) -> &'static str {
     }
 }
 
-/// Hardware settings of ATM port adapters, which override the settings of the platform.
+/// Hardware settings of ATM port adapters and of the memory of switches. They override the settings of the
+/// platform.
 #[derive(Clone, Copy, Debug, Default)]
 struct Settings {
     particle: Option<ByteSize>,

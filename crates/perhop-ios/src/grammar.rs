@@ -13,7 +13,7 @@ pub enum Grammar {
 }
 
 impl Grammar {
-    /// Returns the grammar of `text`: the system that alone writes one of its lines, otherwise IOS.
+    /// Returns the grammar of `text`: IOS XR or NX-OS if a line exists only in that system, otherwise IOS.
     pub(crate) fn of_text(text: &str) -> Grammar {
         if text.lines().any(is_of_ios_xr) {
             Grammar::IosXr

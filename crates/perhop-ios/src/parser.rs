@@ -20,9 +20,9 @@ use crate::words::{Finding, Form, Reader};
 /// An open block.
 struct Frame {
     mode: Mode,
-    /// The line that opened it.
+    /// The line that opens the block.
     line: usize,
-    /// The indentation of that line.
+    /// The indentation of the opening line.
     indent: usize,
     layout: Layout,
 }
@@ -68,8 +68,8 @@ pub(crate) fn read(text: &str, grammar: Grammar) -> Configuration {
     configuration
 }
 
-/// Whether `text` looks like a router configuration: most of its lines are known commands, and one of them
-/// opens a block or belongs to a policy.
+/// Whether `text` looks like a router configuration: the parser recognizes more lines than it does not
+/// recognize. Blank lines and comments do not count.
 pub fn is_configuration(text: &str) -> bool {
     let configuration = read(text, Grammar::of_text(text));
     let (mut known, mut unknown) = (0usize, 0usize);
@@ -190,7 +190,7 @@ impl Parser {
         outer.is_some_and(|frame| frame.layout == Layout::Indented && frame.mode.is_of_process())
     }
 
-    /// Reads a line that controls the structure of the file.
+    /// Reads a line that controls the structure of the file; `None` for other lines.
     fn structure(&mut self, words: &[&str]) -> Option<Finding> {
         let first = words.first()?.to_ascii_lowercase();
         match (first.as_str(), words.len()) {
@@ -291,7 +291,7 @@ impl Parser {
         }
     }
 
-    /// Reads a line of a block whose lines all have the same state. Returns the block that it opens.
+    /// Records the content of a line in a block whose lines all have the same state. Returns the block that it opens.
     fn note(&mut self, mode: Mode, number: usize, form: Form, words: &[&str]) -> Option<Mode> {
         for spelling in [Spelling::Full, Spelling::Abbreviated] {
             let mut reader = Reader::new(words, form, number, &mut self.diagnostics);
@@ -302,7 +302,7 @@ impl Parser {
         None
     }
 
-    /// Returns the command of the innermost block of which an unknown command is probably a misspelling.
+    /// Returns a note with the command of the innermost block that an unknown command probably misspells.
     fn suggestion(&mut self, words: &[&str]) -> Option<String> {
         if self.suggested >= MOST_SUGGESTED {
             return None;

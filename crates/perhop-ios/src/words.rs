@@ -40,8 +40,8 @@ impl Finding {
     }
 }
 
-/// The finding of the function that reads a command. An `Err` is the finding for a line that the router would
-/// also refuse.
+/// The finding of the function that reads a command. An `Err` ends the reading of the line. In most cases,
+/// the router would also refuse the line.
 pub(crate) type Reading = Result<Finding, Finding>;
 
 /// The words of a command line, and the results of reading it.
@@ -52,7 +52,7 @@ pub(crate) struct Reader<'a> {
     pub(crate) form: Form,
     /// The line's number.
     pub(crate) line: usize,
-    /// The diagnostics.
+    /// The list to which the reader adds diagnostics.
     pub(crate) found: &'a mut Vec<Diagnostic>,
     /// The block whose commands the line is compared with.
     pub(crate) mode: Mode,
@@ -79,7 +79,8 @@ impl<'a> Reader<'a> {
             adds_to: None,
         }
     }
-    /// Creates a reader at the first word of the same line that adds its diagnostics to `found`.
+    /// Creates a second reader at the first word of the same line. The second reader adds diagnostics to
+    /// `found`.
     pub(crate) fn again<'b>(&self, found: &'b mut Vec<Diagnostic>) -> Reader<'b>
     where
         'a: 'b,

@@ -96,7 +96,7 @@ pub struct MlsQos {
     pub queue_sets: [QueueSet; QUEUE_SETS],
     /// `aggregate-policer` by name.
     pub aggregate_policers: BTreeMap<String, At<AggregatePolicer>>,
-    /// The lines that a run of the switch models.
+    /// The lines that perhop counts as modeled if the device is such a switch.
     pub lines: Vec<usize>,
 }
 
@@ -138,6 +138,6 @@ pub struct PortQos {
     pub limit: Option<At<u64>>,
     /// `priority-queue out`
     pub expedite: Option<At<()>>,
-    /// The lines that a run of the switch models.
+    /// The lines that perhop counts as modeled if the device is such a switch.
     pub lines: Vec<usize>,
 }

@@ -6,9 +6,9 @@ use perhop_device::intent::At;
 
 use crate::ast::{MlsQos, QueuePlace};
 
-/// Codepoints.
+/// The number of codepoints.
 const CODEPOINTS: u8 = 64;
-/// Classes of service.
+/// The number of classes of service.
 const CLASSES: u8 = 8;
 
 /// The default codepoints of the classes of service and of the precedences. Source: Cisco, "Catalyst 4500
@@ -39,12 +39,12 @@ pub(super) fn all(mls: &MlsQos) -> BTreeMap<&'static str, Vec<u8>> {
     ])
 }
 
-/// Returns the queue and threshold of each codepoint at a port.
+/// Returns the output queue and threshold of each codepoint.
 pub(super) fn output_dscp(mls: &MlsQos) -> Vec<QueuePlace> {
     overlaid((0..CODEPOINTS).map(usual_output), &mls.output_dscp)
 }
 
-/// Returns the queue and threshold of each class of service at a port.
+/// Returns the output queue and threshold of each class of service.
 pub(super) fn output_cos(mls: &MlsQos) -> Vec<QueuePlace> {
     overlaid((0..CLASSES).map(|cos| usual_output(cos * 8)), &mls.output_cos)
 }
@@ -59,7 +59,8 @@ pub(super) fn input_cos(mls: &MlsQos) -> Vec<QueuePlace> {
     overlaid((0..CLASSES).map(|cos| usual_input(cos * 8)), &mls.input_cos)
 }
 
-/// Source: Cisco, "Catalyst 2960 Switch Software Configuration Guide", default maps of output queues.
+/// Returns the default output queue and threshold of a codepoint. Source: Cisco, "Catalyst 2960 Switch
+/// Software Configuration Guide", default maps of output queues.
 fn usual_output(dscp: u8) -> QueuePlace {
     let queue = match dscp {
         0..=15 => 2,
@@ -70,7 +71,8 @@ fn usual_output(dscp: u8) -> QueuePlace {
     QueuePlace { queue, threshold: 1 }
 }
 
-/// Source: Cisco, "Catalyst 3560 Switch Software Configuration Guide" (78-16156-01), page 28-53.
+/// Returns the default input queue and threshold of a codepoint. Source: Cisco, "Catalyst 3560 Switch
+/// Software Configuration Guide" (78-16156-01), page 28-53.
 fn usual_input(dscp: u8) -> QueuePlace {
     QueuePlace { queue: if (40..=47).contains(&dscp) { 2 } else { 1 }, threshold: 1 }
 }

@@ -1,7 +1,7 @@
 //! Queues and packet memory of Catalyst switches with `mls qos`: 2960, 3560, 3750, IE 2000 and 3000.
 //!
 //! A port has four queues with shaped round robin (SRR). A queue-set divides the memory of the port in
-//! percent; its size is not published, so the user sets it.
+//! percent. The size of this memory is not published, so the user sets it.
 
 mod enabled;
 mod maps;
@@ -28,14 +28,18 @@ pub(crate) use trust::{MARK_DOWN, add_to_policy, marked_down, policy_of_port};
 const UNIT_BYTES: u64 = 256;
 /// The name of the hardware.
 const HARDWARE: &str = "SRR";
-/// Shares of the ring for the input queues. Source: Cisco, "Catalyst 3560 Switch Software Configuration
-/// Guide" (78-16156-01), page 28-53.
+/// The default shares of the input queues in the memory, percent. Source: Cisco, "Catalyst 3560 Switch
+/// Software Configuration Guide" (78-16156-01), page 28-53.
 const INPUT_BUFFERS: [u64; 2] = [90, 10];
+/// The default weights of the input queues in the rate of the ring (same source).
 const INPUT_WEIGHTS: [u64; 2] = [4, 4];
+/// The default share of the ring's rate that an input queue receives before the other queue, percent (same
+/// source).
 const INPUT_PRIORITY: [u64; 2] = [0, 10];
+/// The two default drop thresholds of an input queue, percent (same source).
 const INPUT_THRESHOLDS: [u64; 2] = [100, 100];
 
-/// The slowest ring of these switches, megabits per second; recalled.
+/// The rate of the slowest ring of these switches, megabits per second (certainty: recalled).
 const RING_MEGABITS: u64 = 16_000;
 /// The reason why `auto qos` has no effect.
 pub(crate) const EXPANDED: &str = "the switch has written the commands of the template into the file";

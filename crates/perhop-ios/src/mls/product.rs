@@ -11,9 +11,9 @@ const PRODUCTS: &[&str] =
 /// The name of a switch whose configuration does not name the product.
 const UNKNOWN: &str = "Catalyst with mls qos";
 
-/// A switch.
+/// The product of a switch.
 pub(crate) struct Product {
-    /// Its name in lower case.
+    /// The name of the product in lower case.
     pub(crate) name: String,
 }
 

@@ -14,15 +14,17 @@ use crate::ast::{MlsQos, OUTPUT_QUEUES, PortQos, QueuePlace, QueueSet, QueueThre
 const NAMES: [&str; OUTPUT_QUEUES] = ["queue 1", "queue 2", "queue 3", "queue 4"];
 /// The name of the only queue of a switch without `mls qos`.
 const ONLY: &str = "fifo";
-/// The memory of the queues, percent. Source: Cisco, "Catalyst 2960 Switch Software Configuration Guide".
+/// The default shares of the queues in the memory of a port, percent. Source: Cisco, "Catalyst 2960 Switch
+/// Software Configuration Guide".
 const BUFFERS: [u64; OUTPUT_QUEUES] = [25; OUTPUT_QUEUES];
-/// The default shaped and shared weights. Source: Cisco, "Catalyst 3560 Switch Software Configuration Guide"
+/// The default shaped weights. Source: Cisco, "Catalyst 3560 Switch Software Configuration Guide"
 /// (78-16156-01).
 const SHAPE: [u64; OUTPUT_QUEUES] = [25, 0, 0, 0];
+/// The default shared weights (same source).
 const SHARE: [u64; OUTPUT_QUEUES] = [25; OUTPUT_QUEUES];
 
 /// Returns the default thresholds of a queue. Source: Cisco, "Catalyst 2960 Switch Software Configuration
-/// Guide"; the reserved part is recalled.
+/// Guide"; the value of the reserved part has no source (certainty: recalled).
 fn usual_thresholds(index: usize) -> QueueThresholds {
     let drop = if index == 1 { [200, 200] } else { [100, 100] };
     QueueThresholds { drop, reserved: 50, maximum: 400 }

@@ -32,7 +32,8 @@ fn is_markdown(marking: &Marking) -> bool {
     matches!(marking, Marking::NotModelled(word) if word.starts_with(MARK_DOWN))
 }
 
-/// Returns the mark of `policed-dscp-transmit` on a switch with `mls qos`.
+/// Returns the mark of `policed-dscp-transmit` on a switch with `mls qos`; `None` for other marks and
+/// devices.
 pub(crate) fn marked_down(configuration: &Configuration, marking: &Marking) -> Option<Written> {
     let mls = &configuration.mls;
     (is_markdown(marking) && enabled_by(configuration).is_some()).then(|| {

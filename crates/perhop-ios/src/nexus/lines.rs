@@ -49,8 +49,8 @@ pub(crate) fn speed_assumed(configuration: &Configuration) -> Option<Diagnostic>
     ))
 }
 
-/// Sets the state of lines of policies of type network-qos, which are modeled if they drop no packet, and of
-/// lines of priority flow control.
+/// Sets the states of the lines of network-qos policies and of priority flow control. A line of a network-qos
+/// policy is modeled if it drops no packet.
 ///
 /// A class of such a policy drops frames that are longer than its `mtu`. If no interface sends longer frames,
 /// the class drops no frame.

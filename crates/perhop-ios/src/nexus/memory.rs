@@ -18,7 +18,7 @@ use crate::ast::{Configuration, Interface, PolicyClass, QueueLimit};
 /// The value that represents a factor of 1.
 const PARTS: u64 = 1024;
 
-/// Returns the memory of the queues of the ports of the switch that `configuration` configures.
+/// Returns the memory of the switch that `configuration` configures, with the queues of the ports.
 ///
 /// # Errors
 /// The product is unknown, or its queues follow other rules.

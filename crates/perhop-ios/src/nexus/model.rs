@@ -14,7 +14,7 @@ pub(crate) const LARGEST_FACTOR: u64 = 10;
 /// The factors of `queue-limit dynamic 0` to `10`, in parts of 1024.
 type Factors = [u32; 11];
 
-/// Factors of the Broadcom stages: 1/128 to 8, each twice the previous one. Recalled from Cisco's guides.
+/// Factors of the Broadcom chips: 1/128 to 8, each twice the previous one. Recalled from Cisco's guides.
 const OF_BROADCOM: Factors = [8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192];
 /// Factors of the Cloud Scale chips: 1/8, 1/4, 1/2, 3/4, 1 1/8, 1 3/4, 3, 5, 8, 14, 18. Recalled from Cisco's
 /// guides. Their percentages apply to a queue while all other queues are empty: 11, 20, 33, 43, 53, 64, 75,
@@ -27,7 +27,7 @@ const BANK: u64 = 4096;
 const BANKS_OF_SLICE: u64 = 12;
 /// The number of banks that a slice does not share in the mode `hardware qos dynamic-buffer-sharing`.
 const OWN_BANKS: u64 = 6;
-/// The number of banks that the two slices share in this mode.
+/// The number of banks that the two slices share in the mode `hardware qos dynamic-buffer-sharing`.
 const SHARED_BANKS: u64 = 12;
 /// The memory of a Nexus 3064, units.
 const UNITS_OF_3064: u64 = 46_080;
@@ -50,7 +50,7 @@ pub(crate) enum Chip {
 }
 
 impl Chip {
-    /// Returns its name for users.
+    /// Returns the name of the chip for users.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Chip::TridentPlus => "Trident+",
@@ -89,7 +89,7 @@ impl Chip {
         }
     }
 
-    /// Returns the queues of a port.
+    /// Returns the number of queues of a port.
     pub(crate) fn queues(self) -> u8 {
         match self {
             Chip::CloudScaleFx2 | Chip::CloudScale => 8,
@@ -117,9 +117,9 @@ impl Chip {
 /// The product of a switch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Model {
-    /// Its name in lower case, such as `n9k-c93180yc-fx`.
+    /// The name of the product in lower case, such as `n9k-c93180yc-fx`.
     pub(crate) name: String,
-    /// Its chip.
+    /// The family of the chip.
     pub(crate) chip: Chip,
 }
 

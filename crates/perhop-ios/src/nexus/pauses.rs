@@ -19,10 +19,10 @@ use crate::rules;
 
 /// Bytes of the longest packet of an interface without `mtu`.
 pub(super) const DEFAULT_MTU: u64 = 1500;
-/// The thresholds of a class without configured thresholds, bytes:
-/// `pause-threshold 103360 resume-threshold 83520` of a Nexus 5500. Certainty: recalled; inferred for other
-/// products.
+/// The pause threshold of a class without configured thresholds, bytes: `pause-threshold 103360` of a Nexus
+/// 5500. Certainty: recalled; inferred for other products.
 const ASSUMED_PAUSE: u64 = 103_360;
+/// The resume threshold of such a class, bytes: `resume-threshold 83520`. Same source and certainty.
 const ASSUMED_RESUME: u64 = 83_520;
 /// The propagation delay of the longest cable for which the headroom suffices: 100 m at 5 ns/m. Certainty:
 /// inferred.
@@ -38,7 +38,7 @@ const NETWORK_CLASSES: [&str; 2] = ["c-8q-nq", "c-nq"];
 /// A class of the attached policy of type network-qos whose packets are not dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NoDrop {
-    /// The qos-group of its packets.
+    /// The qos-group of packets in the class.
     pub(super) group: u8,
     /// The line of `pause`.
     pub(super) line: usize,
@@ -76,7 +76,7 @@ pub(super) fn no_drop_classes(configuration: &Configuration) -> Vec<NoDrop> {
 }
 
 /// Returns the memory of arriving packets of `group` at `interface` that an input policy of type queuing
-/// sets, and its line.
+/// sets, and the line that sets it.
 pub(super) fn input_memory(
     configuration: &Configuration,
     interface: &Interface,
@@ -88,7 +88,7 @@ pub(super) fn input_memory(
     class.pause.map(|at| (at.value, at.line))
 }
 
-/// Whether an interface of the switch has flow control.
+/// Whether some interface has `priority-flow-control mode on`.
 pub(super) fn is_in_use(configuration: &Configuration) -> bool {
     configuration.interfaces.iter().filter(|interface| is_port(interface)).any(has_mode_on)
 }

@@ -26,8 +26,8 @@ pub(crate) fn refused(
         .or_else(|| in_private_vlan(configuration, interface, attached.line))
 }
 
-/// Cisco, "Nexus 9000 Series NX-OS Quality of Service Configuration Guide", queuing and scheduling: the
-/// classes are the system classes.
+/// Reports a class that is not a system class. Source: Cisco, "Nexus 9000 Series NX-OS Quality of Service
+/// Configuration Guide", queuing and scheduling.
 fn own_class(policy: &PolicyMap) -> Option<Diagnostic> {
     let class = policy.classes.iter().find(|class| queue_of(&class.name).is_none())?;
     Some(Diagnostic::new(
@@ -39,7 +39,8 @@ fn own_class(policy: &PolicyMap) -> Option<Diagnostic> {
     ))
 }
 
-/// Source: an output of a Nexus 9000v with NX-OS 10.1, which has four queues.
+/// Reports a policy that has more queues than a port. Source: an output of a Nexus 9000v with NX-OS 10.1,
+/// which has four queues.
 fn too_many_queues(policy: &PolicyMap, model: &Model, line: usize) -> Option<Diagnostic> {
     let queues = model.chip.queues();
     let mut of_policy = policy.classes.iter().filter_map(|class| queue_of(&class.name));
@@ -53,8 +54,9 @@ fn too_many_queues(policy: &PolicyMap, model: &Model, line: usize) -> Option<Dia
     ))
 }
 
-/// Cisco, "Nexus 9000 Series NX-OS Quality of Service Configuration Guide" 10.5, priority: several levels use
-/// the highest groups without a gap. With four queues, one level uses group 3.
+/// Reports priority classes whose groups are not the highest. Several levels use the highest groups without a
+/// gap. With four queues, one level uses group 3. Source: Cisco, "Nexus 9000 Series NX-OS Quality of Service
+/// Configuration Guide" 10.5, priority.
 fn priority_below_others(policy: &PolicyMap, line: usize) -> Option<Diagnostic> {
     let queues = policy.classes.iter().find_map(|class| queue_of(&class.name))?.queues;
     let has_priority = policy.classes.iter().filter(|class| class.priority.is_some());
@@ -94,7 +96,8 @@ fn sum_of_percentages(policy: &PolicyMap, line: usize) -> Option<Diagnostic> {
     })
 }
 
-/// Cisco, "Nexus 9000 Series NX-OS Quality of Service Configuration Guide", guidelines of queuing.
+/// Reports a queuing policy of a port in a private VLAN. Source: Cisco, "Nexus 9000 Series NX-OS Quality of
+/// Service Configuration Guide", guidelines of queuing.
 fn in_private_vlan(configuration: &Configuration, interface: &Interface, line: usize) -> Option<Diagnostic> {
     let of_system = configuration.nx_os.system.queuing.as_ref().is_some_and(|at| at.line == line);
     interface.private_vlan.filter(|_| !of_system && line != interface.line)?;

@@ -12,13 +12,13 @@ use crate::grammar::Grammar;
 
 /// The line number of parts that the text does not contain.
 const NO_LINE: usize = 0;
-/// A system class of the output queues: the prefix of its name, and the number of queues.
+/// The families of system classes for output queues: the prefix of the names, and the number of queues.
 const FAMILIES: [(&str, u8); 2] = [("c-out-8q-q", 8), ("c-out-q", 4)];
 
 /// A queue of a port, according to the name of its system class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Queue {
-    /// The qos-group of its packets.
+    /// The qos-group of packets in the queue.
     pub(crate) group: u8,
     /// The number of queues of a port in this family of names.
     pub(crate) queues: u8,
@@ -64,7 +64,7 @@ fn name_of(queue: Queue) -> String {
     }
 }
 
-/// Returns a policy of the system.
+/// Returns the predefined policy `name`; `None` for other names.
 pub(crate) fn system_policy(name: &str) -> Option<PolicyMap> {
     let queues = match name {
         "default-8q-out-policy" => 8,
@@ -90,7 +90,8 @@ pub(crate) fn system_policy(name: &str) -> Option<PolicyMap> {
     Some(PolicyMap { name: name.to_owned(), line: NO_LINE, classes: classes.collect() })
 }
 
-/// Returns the class of a queue that a policy does not contain. It gets the rate that the other queues leave.
+/// Returns the class of a queue that a policy does not contain. The class gets the rate that the other queues
+/// leave.
 fn implied_class(queue: Queue, line: usize) -> PolicyClass {
     PolicyClass {
         name: name_of(queue),

@@ -28,7 +28,7 @@ pub(crate) use switch::SwitchHardware;
 pub(crate) const PORT_UNITS: &str = "port-units";
 /// The setting for the memory that the ports of a switch share, units.
 pub(crate) const SHARED_UNITS: &str = "shared-units";
-/// The setting for the number of neighboring ports that share this memory.
+/// The setting for the number of neighboring ports of a switch that share one memory.
 pub(crate) const POOL_PORTS: &str = "pool-ports";
 /// The maximum number of units of a memory. The data plane has the same limit.
 pub(crate) const MOST_UNITS: u64 = 1 << 30;
@@ -37,7 +37,7 @@ pub(crate) const MOST_UNITS: u64 = 1 << 30;
 /// scenario can override.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Platform {
-    /// The generation of its queueing code.
+    /// The generation of the queueing code.
     pub profile: Profile,
     /// IP bytes in a particle of the tx-ring of an ATM port adapter.
     pub particle: ByteSize,

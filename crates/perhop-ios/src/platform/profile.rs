@@ -21,7 +21,8 @@ pub enum Profile {
     Vip7500,
     /// The hierarchical queueing framework of software platforms: 12.4(20)T and 15.x.
     Hqf,
-    /// A virtual IOS (`IOSv`): the framework, without a default limit of queues with WRED.
+    /// A virtual IOS (`IOSv`): the hierarchical queueing framework without a default limit of queues with
+    /// WRED.
     Iosv,
     /// IOS-XE routers: the queueing hardware of the Quantum Flow Processor (QFP) and its software twin.
     IosXe,
@@ -79,7 +80,7 @@ impl Profile {
         }
     }
 
-    /// Returns the rules.
+    /// Returns the rules of the profile.
     pub fn rules(self) -> &'static ProfileRules {
         &RULES[self as usize]
     }
@@ -89,7 +90,7 @@ impl Profile {
         Profile::ALL.into_iter().find(|profile| profile.name() == name)
     }
 
-    /// Returns the command language of its routers.
+    /// Returns the command language of devices with the profile.
     pub(crate) fn grammar(self) -> Grammar {
         match self {
             Profile::Asr9000 | Profile::Ncs5500 => Grammar::IosXr,

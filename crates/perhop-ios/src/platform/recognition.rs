@@ -40,7 +40,7 @@ pub enum Dialect {
 }
 
 impl Dialect {
-    /// Whether perhop models the queueing of its hardware.
+    /// Whether perhop models the queues of devices with this system.
     pub fn is_supported(self) -> bool {
         let is_modeled = |own| {
             matches!(
@@ -55,7 +55,7 @@ impl Dialect {
         self.is_of_router() || is_modeled(self)
     }
 
-    /// Whether it is a system of routers that forward packets with processors.
+    /// Whether the system runs on routers that forward packets with processors.
     pub fn is_of_router(self) -> bool {
         matches!(self, Dialect::Ios | Dialect::IosXe | Dialect::IosXr)
     }

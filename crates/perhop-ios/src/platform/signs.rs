@@ -63,7 +63,7 @@ pub(super) enum Sign {
     OldImage,
     /// Commands that only IOS-XE routers print.
     XePlatform,
-    /// Interface numbers in the format of these routers.
+    /// Interface numbers in the format of IOS-XE routers.
     XeInterface,
     IolInterface,
     VipInterface,
@@ -279,8 +279,8 @@ fn switch(product: &str) -> (Sign, &'static str) {
     }
 }
 
-/// `c2800nm-adventerprisek9-mz.124-24.T4.bin` is 12.4(24)T4; `c2900-universalk9-mz.SPA.157-3.M8.bin`
-/// 15.7(3)M8.
+/// Returns the sign of an image name. `c2800nm-adventerprisek9-mz.124-24.T4.bin` is release 12.4(24)T4, and
+/// `c2900-universalk9-mz.SPA.157-3.M8.bin` is 15.7(3)M8.
 fn image(file: &str) -> Option<(Sign, &'static str)> {
     const XE: &[&str] = &["isr4", "asr1", "csr1000v", "c8000", "c1100", "packages.conf"];
     let name = file.rsplit([':', '/']).next()?;

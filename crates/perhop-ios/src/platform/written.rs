@@ -26,8 +26,8 @@ impl Profile {
     }
 
     /// Returns the default minimum thresholds of the precedences, packets, for a maximum of 40 packets and
-    /// probability 1/10. Empty if the defaults depend on the queue. Source: outputs of routers with and
-    /// without HQF.
+    /// probability 1/10. Returns an empty list if the defaults depend on the queue. Source: outputs of
+    /// routers with and without HQF.
     pub(crate) fn usual_precedence_minima(self) -> &'static [u64] {
         match self {
             Profile::PreHqf | Profile::Vip7500 => &[20, 22, 24, 26, 28, 31, 33, 35],

@@ -19,9 +19,9 @@ use super::state::{ClassState, PolicyState, dropped_by};
 
 /// The name of the command.
 pub(super) const STATS: &str = "platform hardware fed switch active qos queue stats interface";
-/// Thresholds of a queue.
+/// The number of thresholds of a queue.
 pub(super) const THRESHOLDS: usize = 3;
-/// Queues of a port.
+/// The number of queues of a port.
 const QUEUES: u8 = 8;
 /// Bytes of a frame in addition to its packet: header and check sequence (IEEE 802.3).
 const FRAME: i32 = 18;

@@ -32,7 +32,7 @@ pub(super) fn interface_text(port: &Port, policies: &[(Direction, PolicyState)])
     lines.join("\n") + "\n"
 }
 
-/// Whether a class is inside another class.
+/// The surroundings of a class: nothing, another class, or a class with a policer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Around {
     Nothing,

@@ -28,7 +28,7 @@ use crate::uadp;
 use fed::STATS;
 use style::Style;
 
-/// The supported commands.
+/// The commands whose outputs perhop prints or reads.
 const COMMANDS: [ShowCommand; 4] = [
     ShowCommand {
         name: POLICIES,

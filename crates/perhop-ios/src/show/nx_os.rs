@@ -1,6 +1,6 @@
 //! The output of `show policy-map interface` of NX-OS for queuing policies. Source of the layout: an output
 //! of a Nexus 9000 with NX-OS 9.2 in notes on GitHub, in which the indentation is lost. No output of policies
-//! of type qos is available, so they are omitted.
+//! of type qos is available, so such policies are omitted.
 
 use perhop_device::intent::Direction;
 use perhop_device::{AttachedClass, Combination, GuaranteeKind, Port};

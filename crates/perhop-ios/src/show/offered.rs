@@ -5,8 +5,8 @@ use perhop_device::show::{ClassReading, OfferedClass, PolicyReading, Traffic};
 
 use super::shared_queue::output_of;
 
-/// Returns the classes of a policy without nested classes. Classes and queues count the bytes of `overhead`
-/// per packet in addition to IP.
+/// Returns the offered traffic of each class that has no nested classes. Classes and queues count the bytes
+/// of `overhead` per packet in addition to IP.
 pub(super) fn offered(policy: &PolicyReading, overhead: CountedBytes) -> Vec<OfferedClass> {
     let is_around = |class: &ClassReading| {
         let inside =

@@ -12,8 +12,9 @@ use super::load_interval;
 use super::state::{ClassState, PoliceState, PolicyState, QueueState};
 use super::style::Style;
 
-/// Widths of the headings and cells in the WRED table.
+/// The widths of the headings in the WRED table, characters.
 const HEADS: [usize; 6] = [20, 17, 19, 15, 12, 4];
+/// The widths of the cells in the WRED table, characters.
 const CELLS: [usize; 6] = [17, 19, 17, 19, 12, 10];
 
 /// Returns the output for one interface.
@@ -74,7 +75,7 @@ impl Printer {
         }
     }
 
-    /// Prints the lines of a class after the first.
+    /// Prints the lines of a class that follow its first line.
     fn class(&mut self, state: &ClassState, indent: usize) {
         let config = state.config;
         if let Some(classified) = state.classified {
@@ -271,8 +272,8 @@ impl Printer {
     }
 }
 
-/// Returns the flow limit that the router prints: a quarter of the class's limit. The router prints it even
-/// with WRED, for which it has no effect.
+/// Returns the flow limit that the router prints: a quarter of the class's limit. The router prints this
+/// limit even with WRED, although the limit then has no effect.
 fn flow_limit(config: &AttachedClass) -> Option<u64> {
     let own = config.fair_queue?.flow_limit_packets;
     let limit =

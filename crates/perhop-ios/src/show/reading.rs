@@ -73,6 +73,7 @@ const LINES: [&str; 45] = [
 ];
 /// The index of the pattern for priority levels.
 const LEVEL: usize = 41;
+/// The index of the pattern for the shared queue of priority classes.
 const SHARED: usize = 42;
 const MATCH: [usize; 2] = [43, 44];
 
@@ -148,7 +149,7 @@ struct Reader {
     /// Whether the last policy is open.
     is_open: bool,
     around: Vec<Around>,
-    /// Indentation of the last class of the last policy, while it is open.
+    /// Indentation of the last class of the last policy, while the policy is open.
     class_indent: Option<usize>,
     /// Whether the text has a nested policy without indentation.
     is_flat: bool,
@@ -180,7 +181,7 @@ impl Reader {
     }
 
     /// Ends the open policies. Records a policy without class-default. The class-default of the enclosing
-    /// policy was then read as its own, so classes can be at the wrong level.
+    /// policy was then read as the class-default of this policy, so classes can be at the wrong level.
     fn close(&mut self) {
         // A policy inside class-default is complete even without its own class-default, because no class
         // follows.

@@ -22,7 +22,7 @@ const BY_QUEUE: [DropCause; 5] = [
     DropCause::PortMemory,
 ];
 
-/// A queue, or all queues inside a class.
+/// The counters of a queue, or the sums for all queues inside a class.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct QueueState {
     pub(super) depth: u64,
@@ -56,7 +56,7 @@ pub(super) struct Policed {
 pub(super) struct PoliceState {
     pub(super) conformed: Policed,
     pub(super) exceeded: Policed,
-    /// `None` with two colors.
+    /// `None` if the policer has two colors.
     pub(super) violated: Option<Policed>,
 }
 
@@ -67,7 +67,7 @@ pub(super) struct ClassState<'a> {
     /// All packets of the class before any drop; `None` if the run counts them only together with another
     /// class.
     pub(super) classified: Option<Traffic>,
-    /// The drops of its conditioner, queue and nested classes.
+    /// The packets that the conditioner, the queue and the nested classes of the class dropped.
     pub(super) dropped: Traffic,
     pub(super) offered_bps: f64,
     pub(super) drop_bps: f64,

@@ -13,7 +13,7 @@ use routes::Routes;
 /// Every output contains at least one of these texts.
 const SIGNS: [&str; 4] = ["Gateway of last resort", "Codes:", "Device ID", "Local Intf"];
 
-/// Returns the tables of a text, line by line. Skips unknown lines.
+/// Returns the tables in `text`. Skips unknown lines.
 pub(crate) fn read(text: &str) -> DeviceTables {
     let mut found = DeviceTables::default();
     // Most texts are large configurations without tables, so a quick search for signs comes first.

@@ -16,7 +16,7 @@ const LLDP_NAME: usize = 20;
 pub(super) struct Neighbors {
     found: Vec<ShownNeighbor>,
     table: Option<Table>,
-    /// The name on a separate line.
+    /// The name of a device that is alone on the previous line.
     long_name: Option<String>,
     block: Block,
 }
@@ -124,7 +124,7 @@ impl Neighbors {
         }
     }
 
-    /// Adds the neighbor of a block, if the block has all of its parts.
+    /// Adds the neighbor of a block if the block names both interfaces and the device.
     fn end_block(&mut self, protocol: &'static str) {
         let Block { interface, device, far_interface, far_description } = std::mem::take(&mut self.block);
         // If the identifier of the port is an address, the description contains the name.

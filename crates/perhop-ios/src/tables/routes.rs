@@ -12,7 +12,7 @@ use super::names::full_name;
 
 /// Limit on the codes before a prefix: `O E2`, `i*L1`, `S* %`.
 const MOST_CODES: usize = 3;
-/// The bits of an IPv4 address.
+/// The number of bits of an IPv4 address.
 const BITS: u8 = 32;
 
 /// The routes of one output.
@@ -151,7 +151,7 @@ fn length_of(prefix: &str) -> Option<u8> {
     prefix.split_once('/')?.1.parse().ok()
 }
 
-/// Returns the prefix length of the class of an address. Releases before 12.0 do not print it.
+/// Returns the prefix length of the class of an address, which releases before 12.0 do not print.
 fn classful(address: Ipv4Addr) -> Option<u8> {
     match address.octets()[0] {
         0..=127 => Some(8),

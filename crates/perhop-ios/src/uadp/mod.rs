@@ -90,7 +90,7 @@ pub(crate) fn model_of(configuration: &Configuration, chosen: Option<&str>) -> R
 }
 
 /// Whether the packets of an interface use the memory of the chip. Packets of the management port, of the
-/// port to applications, and of virtual interfaces do not use it.
+/// port to hosted applications, and of virtual interfaces do not use this memory.
 pub(crate) fn is_switch_port(interface: &Interface) -> bool {
     let name = interface.name.as_str();
     interface.parent.is_none()

@@ -28,7 +28,7 @@ pub(crate) enum Chip {
 }
 
 impl Chip {
-    /// Returns its name for users.
+    /// Returns the name of the chip for users.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Chip::Uadp1 => "UADP 1",
@@ -57,9 +57,9 @@ impl Chip {
 /// The product of a switch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Model {
-    /// Its name in lower case, such as `c9300-24t`.
+    /// The name of the product in lower case, such as `c9300-24t`.
     pub(crate) name: String,
-    /// Its chip.
+    /// The generation of the chip.
     pub(crate) chip: Chip,
     family: &'static str,
 }

@@ -9,9 +9,9 @@ use crate::ast::{CLASS_DEFAULT, Configuration, Field, PartialLimit, PolicyClass,
 /// A class with a queue.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct QueueClass {
-    /// Its name.
+    /// The name of the class.
     pub(super) name: String,
-    /// The line that opens it.
+    /// The line that opens the class.
     pub(super) line: usize,
     /// The priority level.
     pub(super) level: Option<u8>,
@@ -23,14 +23,14 @@ pub(super) struct QueueClass {
     pub(super) random_detect: Option<usize>,
 }
 
-/// The threshold for the packets with one value, percent of the class's part of the memory.
+/// A threshold for packets with some values of a field, percent of the memory of the class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PercentLimit {
     /// The line.
     pub(super) line: usize,
-    /// The packets.
+    /// The packets to which the threshold applies.
     pub(super) packets: Vec<MarkedPackets>,
-    /// Percent.
+    /// The threshold, percent.
     pub(super) percent: u64,
 }
 
@@ -131,7 +131,7 @@ fn queue_class(class: &PolicyClass, not_modeled: &mut Vec<LineLeftOut>) -> Queue
     }
 }
 
-/// Returns the field by which thresholds differ.
+/// Returns the field as a field by which thresholds can differ; `None` for other fields.
 fn marked_field(field: Field) -> Option<MarkedField> {
     match field {
         Field::Dscp => Some(MarkedField::Mark(Basis::Dscp)),

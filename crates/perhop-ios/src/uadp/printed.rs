@@ -13,7 +13,7 @@ use perhop_qos::ConfigError;
 
 use super::model::{COMMAND, UNIT_BYTES};
 
-/// Queues of a port.
+/// The number of queues of a port.
 const QUEUES: u8 = 8;
 const HEAD: &str = "   DTS  Hardmax  Softmax   PortSMin  GlblSMin  PortStEnd   QEnable\n  \
                     ----- --------  --------  --------  --------  ---------  -------\n";

@@ -11,9 +11,9 @@ use perhop_qos::Dscp;
 use super::model::Chip;
 use super::policy::{PercentLimit, QueueClass};
 
-/// The ceiling of a queue without thresholds, percent of its part.
+/// The ceiling of a queue without thresholds, percent of the queue's own memory.
 const CEILING: u64 = 400;
-/// The part of the port's memory for control packets if the port has no policy, percent.
+/// The share of control packets in the memory of a port without a policy, percent.
 const CONTROL_PART: u64 = 40;
 /// The lower thresholds of a queue without `queue-limit`, in 64ths of the highest threshold: 80 and 90 %,
 /// truncated.
@@ -29,7 +29,7 @@ const THRESHOLD_PARTS: u64 = 64;
 const MOST_QUEUES: usize = 8;
 /// The maximum number of priority levels of a port.
 const MOST_LEVELS: u8 = 2;
-/// The maximum number of queues of a port with random drops; recalled.
+/// The maximum number of queues with random drops at a port (certainty: recalled).
 const MOST_RANDOM: usize = 4;
 
 /// Returns the used shared memory of a port above which the limits of its queues decrease: 0.9 of the sum of
@@ -44,10 +44,10 @@ pub(super) fn soft_end(soft: u64) -> u64 {
     soft * 6 / 5
 }
 
-/// The memory of a port that its queues divide.
+/// The memory of a port, and the settings that determine its division among the queues.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Split {
-    /// Units.
+    /// The size of the memory, units.
     pub(super) units: u64,
     /// The factor of the soft parts, percent.
     pub(super) multiplier_percent: u64,
@@ -55,12 +55,12 @@ pub(super) struct Split {
     pub(super) chip: Chip,
 }
 
-/// The soft part of a queue.
+/// The memory that a queue can use in addition to its reserved memory.
 #[derive(Clone, Copy)]
 struct Soft {
-    /// The units before the multiplier.
+    /// Units before the multiplier.
     unscaled: u64,
-    /// The units.
+    /// Units after the multiplier.
     scaled: u64,
 }
 
@@ -124,7 +124,7 @@ impl Split {
         // The third value is the ceiling of the queue.
         let ceiling = if limits.len() >= 3 { limits[2].percent } else { CEILING };
         let hard = if class.level.is_some() { part } else { 0 };
-        // The first priority level has only its reserved part.
+        // The first priority level has only reserved memory.
         let soft = match class.level {
             Some(1) => Soft { unscaled: 0, scaled: 0 },
             _ => self.soft(part, ceiling),

@@ -57,7 +57,7 @@ pub(super) fn rows(model: &Model, options: &MemoryOptions) -> Vec<PlatformRule> 
     found
 }
 
-/// Returns the rules that only runs use.
+/// Returns the rules that only a simulation uses.
 fn run_rows(model: &Model, options: &MemoryOptions) -> Vec<PlatformRule> {
     use EvidenceKind::{Documented, Inferred};
     let (units, certainty) = model.chip.shared_units();

@@ -76,7 +76,7 @@ pub(super) enum BlockKey {
 /// Blocks in order.
 pub(super) type Blocks = BTreeMap<BlockKey, Block>;
 
-/// Adds the block of a port of `device` and its enclosing blocks. Returns its key.
+/// Adds the block of a port of `device` and the enclosing blocks. Returns the key of the block of the port.
 pub(super) fn add_of_port(blocks: &mut Blocks, device: &DeviceModel, port: &Port) -> BlockKey {
     let opened = BlockKey::Line(port.line);
     let (mut number, mut inner) = (port.line, None);

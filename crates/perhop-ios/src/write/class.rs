@@ -10,21 +10,21 @@ pub(super) const CLASS_DEFAULT: &str = "class-default";
 #[derive(Clone, Debug, Default)]
 pub(super) struct Class {
     pub(super) name: String,
-    /// Its condition; `None` for all packets of no other class.
+    /// The condition of the class; `None` for the packets that belong to no other class.
     pub(super) matches: Option<MatchConfig>,
     /// The lines that mark and police.
     pub(super) lines: Vec<String>,
     pub(super) queue: Option<ClassConfig>,
-    /// Its priority level.
+    /// The priority level of the class; `None` without priority.
     pub(super) level: Option<usize>,
     /// The classes of a nested policy that marks and polices first.
     pub(super) inside: Vec<Class>,
 }
 
-/// The form of a policy from which the writer begins.
+/// The form of a policy from which the writer generates the lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
-    /// Its Intent.
+    /// The Intent of the policy.
     Demands,
     /// The lowered policy.
     Running(Choice),

@@ -64,7 +64,8 @@ impl ClassMaps {
         lines
     }
 
-    /// Returns the name of the class-map of a class with this condition: `wanted` if it is free.
+    /// Returns the name of the class-map of a class with this condition: `wanted`, with a number if another
+    /// class-map has this name.
     ///
     /// # Errors
     /// No class-map can match such packets.

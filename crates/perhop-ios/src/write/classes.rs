@@ -229,8 +229,8 @@ fn greatest_common_divisor(first: u64, other: u64) -> u64 {
     if other == 0 { first } else { greatest_common_divisor(other, first % other) }
 }
 
-/// Removes the label by which a queue selects its packets, and returns it. That label is the last one,
-/// because an action that sets a group precedes it.
+/// Removes the action that sets the label by which a queue selects its packets. Returns the changed stage and
+/// the label. That label is the last one, because an action that sets a group precedes it.
 fn without_label(stage: &ConditionerConfig) -> (ConditionerConfig, Option<u8>) {
     let mut own = stage.clone();
     let mut label = None;

@@ -1,5 +1,6 @@
-//! [`flattened`]: merges each marking stage whose packets continue with the stages after it. Each packet
-//! passes only one of the merged stages, because a packet belongs to one class of a policy-map.
+//! [`flattened`]: merges the first stages, which only mark packets that then continue, with the stages after
+//! them. Each packet passes only one of the merged stages, because a packet belongs to one class of a
+//! policy-map.
 
 use perhop_analysis::{Field, PacketSpace, Set, TooComplex};
 use perhop_qos::action::{Action, Outcome};

@@ -88,8 +88,7 @@ fn unmetered(actions: &[Action], tables: &mut TableMaps) -> Result<Vec<String>, 
     steps(actions).iter().map(|action| Ok(format!("set {}", setting(action, tables)?))).collect()
 }
 
-/// Returns the common prefix of the lists, which are the marks that the class sets in addition to its
-/// policer.
+/// Returns the common prefix of the lists. The class sets these marks in addition to its policer.
 fn shared<'a>(lists: &[&'a [Action]]) -> &'a [Action] {
     let Some(first) = lists.first() else { return &[] };
     let first = steps(first);

@@ -11,7 +11,7 @@ use super::criteria::{Key, but_not, keys};
 /// The conditions of the stages that set labels for queues, by label.
 pub(super) type Labels = BTreeMap<u8, Option<MatchConfig>>;
 
-/// Returns the labels of a condition that reads only the label; empty for other conditions.
+/// Returns the labels of a condition that reads only the label; an empty list for other conditions.
 pub(super) fn labels(condition: Option<&MatchConfig>) -> &[u8] {
     match condition {
         Some(condition) if keys(condition) == [Key::Label] => {

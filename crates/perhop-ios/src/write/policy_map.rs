@@ -20,7 +20,7 @@ use super::table_map::TableMaps;
 use super::words::name;
 use crate::platform::Profile;
 
-/// Queues of interfaces without a policy.
+/// The names of the queues of interfaces without a policy.
 const PLAIN: [&str; 3] = ["fifo", "fair-queue", "random-detect"];
 
 /// The policy-maps of a configuration.

@@ -10,8 +10,9 @@ use perhop_qos::{Dscp, QueueSize};
 use super::words::limit;
 use crate::platform::Profile;
 
-/// Default queue limit, packets, and default exponent of WRED's average.
+/// The default queue limit.
 const LIMIT: QueueSize = QueueSize::Packets(64);
+/// The default exponential weighting constant of the average of WRED.
 const EXPONENT: u32 = 9;
 /// The largest mark probability denominator of IOS.
 const MOST_DENOMINATOR: f64 = 65_536.0;

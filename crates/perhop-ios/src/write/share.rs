@@ -8,10 +8,10 @@ use perhop_qos::scheduler::{ShapeConfig, ShapeForm, ShareConfig};
 use super::words;
 use crate::platform::Profile;
 
-/// Largest ratio; ratios are whole numbers.
+/// The largest ratio. Ratios are whole numbers.
 const MOST_RATIO: f64 = 65_536.0;
 
-/// Returns `bandwidth` for a share.
+/// Returns the `bandwidth` line for a share.
 ///
 /// # Errors
 /// No command can express the share.
@@ -51,7 +51,7 @@ pub(super) fn share_lines(
     Ok(vec![format!("bandwidth remaining ratio {weight}")])
 }
 
-/// Returns `priority` for a class of a level.
+/// Returns the `priority` line for a class of priority level `level`.
 ///
 /// # Errors
 /// No command can express the rate of the class.
