@@ -36,7 +36,7 @@ fn state_of(text: &str, line: &str) -> (LineState, String) {
     (found.state, found.note.clone().unwrap_or_default())
 }
 
-/// A policy with one class, attached to a port of 10 Gb/s.
+/// A policy with the classes in `lines` and class-default, attached to a port of 10 Gb/s.
 fn output(lines: &str) -> String {
     format!(
         "class-map match-any A\n match qos-group 1\n end-class-map\n!\nclass-map match-any B\n match qos-group 2\n \

@@ -114,7 +114,7 @@ struct Child {
     text: &'static str,
     /// The codepoint with which packets of the class `inside` leave.
     marks: Option<&'static str>,
-    /// The largest number of its packets of 1000 bytes that pass at once.
+    /// The largest number of packets of the class `inside`, 1000 bytes each, that pass at once.
     passes: usize,
     queues: bool,
 }
@@ -129,7 +129,7 @@ impl Child {
     }
 }
 
-/// A configuration of the table.
+/// The configuration of one combination of a parent and a child, and its port.
 struct Case {
     configuration: Configuration,
     port: Port,
@@ -255,7 +255,7 @@ fn faults(parent: &[&str], child: &Child, profile: Profile, direction: &str) -> 
     faults
 }
 
-/// Faults of marks and policers.
+/// Returns the faults of marks and policers.
 fn conditioned(side: &PolicyConfig, parent: &[&str], child: &Child) -> Vec<String> {
     let mut faults = Vec::new();
     let is_policed = parent.contains(&POLICE);
@@ -296,7 +296,7 @@ fn conditioned(side: &PolicyConfig, parent: &[&str], child: &Child) -> Vec<Strin
     faults
 }
 
-/// Faults of queues.
+/// Returns the faults of queues.
 fn queued(case: &Case, parent: &[&str], child: &Child, profile: Profile) -> Vec<String> {
     let mut faults = Vec::new();
     let output = &case.port.output;
@@ -345,7 +345,7 @@ fn queued(case: &Case, parent: &[&str], child: &Child, profile: Profile) -> Vec<
     faults
 }
 
-/// Guarantee, priority and shaper of the class `around`.
+/// Returns the guarantee, the priority and the shaper of the class `around`.
 fn kept(
     policy: Option<&perhop_device::AttachedPolicy>,
 ) -> (Option<perhop_device::Guarantee>, Option<perhop_device::Priority>, Option<perhop_device::Shaper>) {

@@ -8,7 +8,8 @@ use perhop_ios::Profile;
 use perhop_lint::Severity;
 use perhop_qos::Packet;
 
-/// An input policy of a tagged interface, in which every class sets its number as group.
+/// Returns a router with a tagged interface. In the input policy, each class sets the number of the class as
+/// the group.
 fn grouped(class_maps: &str, classes: &[&str]) -> Node {
     let mut sets = String::new();
     for (number, class) in (1..).zip(classes) {

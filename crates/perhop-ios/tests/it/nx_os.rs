@@ -293,7 +293,7 @@ fn queues_run_with_the_limits_of_the_table() {
     assert_eq!(wred.limit.unwrap().count(), queue(own, "c-out-8q-q3").soft.unwrap() * 416);
 }
 
-/// The banks of a slice of a 9300-FX2: 12 banks of its own, or 6 of its own and 12 that both slices share.
+/// A slice of a 9300-FX2 has 12 banks of its own, or 6 of its own and 12 that both slices share.
 #[test]
 fn slices_may_share_their_memory() {
     let units = |line: &str| memory_of(&format!("{line}interface Ethernet1/1\n"), FX2).shared_units;

@@ -93,7 +93,7 @@ fn an_input_policy_sets_the_thresholds() {
     assert_eq!(state(&unattached, line), LineState::NotModelled);
 }
 
-/// The configuration for a class of a Nexus 5500 sets its thresholds.
+/// A class of type network-qos can set the thresholds itself, as on a Nexus 5500.
 #[test]
 fn a_class_of_the_network_may_have_the_thresholds() {
     let class =

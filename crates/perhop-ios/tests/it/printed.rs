@@ -62,7 +62,8 @@ fn actions() {
     assert_eq!(other.value.conform[0].to_string(), "set-mpls-exp-imposition-transmit 3");
 }
 
-/// If a `rate-limit` is not the last one of a chain, its action `continue` passes the packet to the next.
+/// If a `rate-limit` is not the last one of a chain, its action `continue` passes the packet to the next
+/// line.
 #[test]
 fn a_packet_that_continues_to_the_next_limiter() {
     let text =

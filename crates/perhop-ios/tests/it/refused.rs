@@ -7,7 +7,7 @@ use perhop_ios::{LineState, Profile};
 const CLASSES: &str =
     "class-map match-all VOICE\n match dscp ef\nclass-map match-all DATA\n match dscp af21\n";
 
-/// A router with these classes and lines, and an address at its interface.
+/// Returns a router with the class-maps in [`CLASSES`] and the lines in `lines`.
 fn router(lines: &str, profile: Profile) -> Node {
     Node::from_text(&format!("{CLASSES}{lines}"), profile)
 }

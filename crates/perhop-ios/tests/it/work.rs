@@ -27,7 +27,7 @@ fn ten_times_the_text_is_ten_times_the_work() {
     let (short, long) = (parse(&configuration(100)), parse(&configuration(1000)));
     let (few, many) = (short.comparisons, long.comparisons);
     assert!(many <= 10 * few, "{few} comparisons, then {many}");
-    // On average, the parser compares a line less than once per block.
+    // On average, the parser compares a line with fewer commands than the text has blocks.
     assert!(
         many < 1000 * long.lines.len() as u64,
         "{} comparisons for each line",
@@ -86,7 +86,7 @@ fn hidden_entries_are_found_without_comparing_each_pair() {
     assert!(configuration.set_comparisons < 10 * 1_000, "{}", configuration.set_comparisons);
 }
 
-/// Three groups of 1,000 members add 3,000 parts to a condition, not 1,000,000.
+/// Three groups of 1,000 members add 3,000 parts to a condition, not the product of their sizes.
 #[test]
 fn object_groups_are_not_expanded_into_products() {
     let address = |n: usize| format!(" host 10.0.{}.{}\n", n / 256, n % 256);
@@ -107,7 +107,7 @@ fn object_groups_are_not_expanded_into_products() {
     assert!(written.len() < 300_000, "{} bytes", written.len());
 }
 
-/// Returns a chain of `levels` groups. Only the last group contains an address.
+/// Each group of a chain contains the next group. Only the last group contains an address.
 #[test]
 fn nested_groups_have_a_limit() {
     for (levels, refused) in [(64, 0), (65, 1), (20_000, 1)] {

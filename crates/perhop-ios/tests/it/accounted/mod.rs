@@ -22,7 +22,7 @@ fn platform(profile: Profile, choice: usize) -> Platform {
     }
 }
 
-/// Checks the invariants.
+/// Checks the invariants of `text`, parsed and converted.
 pub(crate) fn check(text: &str) {
     let mut configuration = parse(text);
     let lines = text.strip_prefix('\u{feff}').unwrap_or(text).lines().count();

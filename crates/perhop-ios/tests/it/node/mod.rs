@@ -47,7 +47,7 @@ impl Node {
     pub(crate) fn receives(&self, port: &str, packet: Packet, link: Encapsulation) -> Packet {
         self.receive_all(port, &[packet], link)[0]
     }
-    /// Returns packets that arrive at once after the input policy, without dropped packets.
+    /// Returns the packets that the input policy of `port` passes if `packets` arrive at once.
     pub(crate) fn receive_all(&self, port: &str, packets: &[Packet], link: Encapsulation) -> Vec<Packet> {
         let mut conditioner = conditioner(&self.port(port).input);
         let arrive = |mut packet: Packet| {
