@@ -92,8 +92,8 @@ struct Parser {
     suggested: usize,
 }
 
-/// Limit on the unknown commands for which the parser searches a similar known command. A text with more
-/// unknown commands is not a configuration.
+/// Limit on the unknown commands for which the parser searches for a similar known command. A text with more
+/// unknown commands is probably not a configuration.
 const MOST_SUGGESTED: usize = 100;
 
 impl Parser {

@@ -89,7 +89,7 @@ pub struct PortMatch {
 /// One entry of an access list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct AclEntry {
-    /// The line.
+    /// The number of the line in the file.
     pub line: usize,
     /// Sequence number.
     pub sequence: u64,
@@ -128,11 +128,11 @@ pub struct AclEntry {
 /// `object-group`: named addresses, or named protocols with their ports.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ObjectGroup {
-    /// Its name.
+    /// The name of the group.
     pub name: String,
     /// The first line that opens the group.
     pub line: usize,
-    /// Its members, in order.
+    /// The members of the group, in order.
     pub members: Vec<At<GroupMember>>,
 }
 
@@ -168,7 +168,7 @@ pub struct ServiceMatch {
 pub struct RateLimitAcl {
     /// The number of the list.
     pub name: String,
-    /// The line.
+    /// The number of the line in the file.
     pub line: usize,
     /// The matched precedences; empty if the list matches a field that packets in perhop do not have.
     pub precedences: Vec<IpPrecedence>,

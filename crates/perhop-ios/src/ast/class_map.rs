@@ -31,7 +31,7 @@ pub enum Family {
 /// `class-map`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClassMap {
-    /// Its name.
+    /// The name of the class-map.
     pub name: String,
     /// The first line that opens the class-map.
     pub line: usize,
@@ -44,7 +44,7 @@ pub struct ClassMap {
 /// One `match` line.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Statement {
-    /// The line.
+    /// The number of the line in the file.
     pub line: usize,
     /// Whether the criterion is negated.
     pub polarity: Polarity,

@@ -15,7 +15,7 @@ use super::policy_map::ServicePolicies;
 use super::rate_limit::RateLimit;
 use super::routing::InterfaceRouting;
 
-/// Whether an address is the primary address of its interface.
+/// Whether an address is the primary or a secondary address of an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rank {
@@ -28,7 +28,7 @@ pub enum Rank {
 /// `ip address`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct InterfaceAddress {
-    /// The line.
+    /// The number of the line in the file.
     pub line: usize,
     /// The address.
     pub address: Ipv4Addr,
@@ -86,7 +86,7 @@ pub enum AtmService {
         /// Cells in a burst at the peak rate.
         burst: Option<u64>,
     },
-    /// Another.
+    /// No category is configured, or the router refuses the configured rates.
     #[default]
     Unspecified,
 }
@@ -94,7 +94,7 @@ pub enum AtmService {
 /// An IPv6 address of an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct InterfaceAddress6 {
-    /// The line.
+    /// The number of the line in the file.
     pub line: usize,
     /// The address, or a prefix that the interface completes with its identifier.
     pub address: Ipv6Addr,
@@ -105,7 +105,7 @@ pub struct InterfaceAddress6 {
 /// `ip access-group` and `ipv6 traffic-filter`: drops packets that a list denies.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PacketFilter {
-    /// The line.
+    /// The number of the line in the file.
     pub line: usize,
     /// The access list.
     pub list: String,
@@ -224,7 +224,7 @@ pub struct Interface {
 pub struct Pvc {
     /// The first line that opens the block.
     pub line: usize,
-    /// Its name, if any.
+    /// The name of the circuit, if any.
     pub name: Option<String>,
     /// Virtual path and virtual channel.
     pub identifier: (u16, u16),

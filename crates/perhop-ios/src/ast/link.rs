@@ -34,7 +34,7 @@ pub struct Tunnel {
 /// `nhrp map group … service-policy output …`
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PeerPolicy {
-    /// The line.
+    /// The number of the line in the file.
     pub line: usize,
     /// The group that spokes report.
     pub group: String,
@@ -60,7 +60,7 @@ pub struct Multilink {
 pub struct ServiceInstance {
     /// The first line that opens the block.
     pub line: usize,
-    /// Its number on the port.
+    /// The number of the service instance on the port.
     pub number: u64,
     /// `encapsulation`, as written: `dot1q 10 second-dot1q 20`.
     pub encapsulation: Option<At<String>>,
@@ -75,11 +75,11 @@ pub struct ServiceInstance {
 /// `controller`: a physical line with time slots.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Controller {
-    /// Its name: `T1 0/0/0`.
+    /// The kind and the number of the line: `T1 0/0/0`.
     pub name: String,
     /// The first line that opens the block.
     pub line: usize,
-    /// Its channel groups.
+    /// The channel groups of the line.
     pub groups: Vec<ChannelGroup>,
     /// The path of the SONET tributary to which the following lines apply.
     #[serde(skip)]
@@ -89,7 +89,7 @@ pub struct Controller {
 /// `channel-group … timeslots …`: time slots that form a serial interface.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ChannelGroup {
-    /// The line.
+    /// The number of the line in the file.
     pub line: usize,
     /// The interface: `Serial0/0/0:1`.
     pub interface: String,
@@ -100,9 +100,9 @@ pub struct ChannelGroup {
 /// `crypto ipsec transform-set`: the encryption of packets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TransformSet {
-    /// Its name.
+    /// The name of the transform set.
     pub name: String,
-    /// The line.
+    /// The number of the line in the file.
     pub line: usize,
     /// Ciphers and authentication, as written: `esp-aes 256 esp-sha256-hmac`.
     pub transforms: String,
@@ -113,7 +113,7 @@ pub struct TransformSet {
 /// `crypto ipsec profile` of a protected tunnel, or `crypto map` of an interface.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct IpsecProfile {
-    /// Its name.
+    /// The name of the profile or crypto map.
     pub name: String,
     /// The first line that opens the block.
     pub line: usize,

@@ -61,11 +61,11 @@ pub struct PolicyCopy {
 /// `policy-map type network-qos`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NetworkPolicy {
-    /// Its name.
+    /// The name of the policy-map.
     pub name: String,
     /// The first line that opens the block.
     pub line: usize,
-    /// Its classes, in order.
+    /// The classes of the policy-map, in order.
     pub classes: Vec<NetworkClass>,
 }
 

@@ -18,7 +18,8 @@ pub struct ServicePolicies {
     pub input: Option<At<String>>,
     /// The output policy.
     pub output: Option<At<String>>,
-    /// A second output policy of IOS XR, which marks and does not queue.
+    /// The second output policy, on IOS XR and NX-OS. One of the two output policies marks, and the other
+    /// queues.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub second_output: Option<At<String>>,
     /// `service-policy type queuing input` of NX-OS: the memory for arriving packets.
@@ -29,7 +30,7 @@ pub struct ServicePolicies {
 /// `policy-map`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PolicyMap {
-    /// Its name.
+    /// The name of the policy-map.
     pub name: String,
     /// The first line that opens the block.
     pub line: usize,
@@ -200,7 +201,7 @@ pub struct ValueLimit {
 /// `table-map`: a mapping from values of one field to values of another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TableMap {
-    /// Its name.
+    /// The name of the table-map.
     pub name: String,
     /// The first line that opens the block.
     pub line: usize,

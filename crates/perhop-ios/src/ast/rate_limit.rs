@@ -109,7 +109,7 @@ pub enum RateLimitMatch {
 /// One `rate-limit` line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RateLimit {
-    /// The line.
+    /// The number of the line in the file.
     pub line: usize,
     /// Input or output.
     pub direction: Direction,

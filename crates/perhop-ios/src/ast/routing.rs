@@ -12,7 +12,7 @@ use super::Named;
 /// `router …`
 #[derive(Clone, Debug, PartialEq)]
 pub struct RouterProcess {
-    /// The line.
+    /// The number of the line in the file.
     pub line: usize,
     /// The protocol; [`RoutingProtocol::Other`] for every protocol of IPv6.
     pub protocol: RoutingProtocol,
@@ -125,7 +125,7 @@ impl PortList {
 /// `network ADDRESS WILDCARD area AREA`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Network {
-    /// The line.
+    /// The number of the line in the file.
     pub line: usize,
     /// The address.
     pub address: Ipv4Addr,

@@ -151,7 +151,7 @@ impl Pool<'_> {
     }
 
     /// Returns the limit of the queue of `class` in units while all other queues are empty, and the factor in
-    /// parts of 1024.
+    /// units of 1/1024.
     fn limit(&self, class: &PolicyClass) -> Result<(u64, Option<u32>), ConfigError> {
         let unit = self.model.chip.unit_bytes().0;
         let bytes = match class.queue_limit.map(|limit| limit.value) {

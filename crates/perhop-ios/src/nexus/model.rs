@@ -11,7 +11,7 @@ pub(crate) const ASSUMED_KILOBITS: u64 = 10_000_000;
 /// The largest number of `queue-limit dynamic`.
 pub(crate) const LARGEST_FACTOR: u64 = 10;
 
-/// The factors of `queue-limit dynamic 0` to `10`, in parts of 1024.
+/// The factors of `queue-limit dynamic 0` to `10`, in units of 1/1024.
 type Factors = [u32; 11];
 
 /// Factors of the Broadcom chips: 1/128 to 8, each twice the previous one. Recalled from Cisco's guides.

@@ -4,7 +4,7 @@ use perhop_lint::Line;
 
 use crate::interface_name;
 
-/// Default of `load-interval`, seconds.
+/// The default of `load-interval`, seconds.
 const DEFAULT_S: u64 = 300;
 /// Seconds between two samples of the router.
 const SAMPLE_S: f64 = 5.0;

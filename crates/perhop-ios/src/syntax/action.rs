@@ -4,7 +4,7 @@ use super::marking;
 use crate::ast::{Action, Field, Marking, Then};
 use crate::words::{Finding, Reader};
 
-/// Fields by the middle part of an action's name: `set-dscp-transmit` sets the DSCP.
+/// The fields by the middle of the action name: `set-dscp-transmit` sets the DSCP.
 const FIELDS: &[(&str, Field)] = &[
     ("prec", Field::Precedence),
     ("prec-tunnel", Field::TunnelPrecedence),

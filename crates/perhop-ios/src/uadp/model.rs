@@ -39,11 +39,11 @@ impl Chip {
         }
     }
 
-    /// Returns the number of units that the soft parts of all ports share, with the evidence. It excludes the
-    /// hard parts of the ports, so it differs between products. Sources: `GlobalSoftLimit` in the outputs of
-    /// `qos queue stats` of a 9400 and of a switch with ports of 100 Gb/s in genieparser. A 9300 has as much
-    /// memory per core as a 9400. The 6 MB of the other products are recalled, and the same fraction is
-    /// assumed to be shared.
+    /// Returns the number of units that the soft parts of all ports share, with the evidence. The number
+    /// excludes the hard parts of the ports, so it differs between products. Sources: `GlobalSoftLimit` in
+    /// the outputs of `qos queue stats` of a 9400 and of a switch with ports of 100 Gb/s in genieparser. A
+    /// 9300 has as much memory per core as a 9400. The 6 MB of the other products are recalled, and the same
+    /// fraction is assumed to be shared.
     pub(super) fn shared_units(self) -> (u64, EvidenceKind) {
         match self {
             Chip::Uadp2Xl => (41_608, EvidenceKind::Printed),
@@ -88,8 +88,8 @@ const CHASSIS: &str = "c9606r";
 const OFFERED: &str = "c3650, c3850, c9200, c9300, c9400, c9500 or c9600";
 
 /// Memory of a port, units, by family, prefix of the interface name, and rate in Mb/s. Sources: Cisco TAC
-/// document 200594 (3650, 3850); outputs of a 9300 and a 9400 in genieparser, where the reserved part of
-/// queue 0 is 40 % of the port. The value of a 9300 at 1 Gb/s is recalled.
+/// document 200594 (3650, 3850); outputs of a 9300 and a 9400 in genieparser, where the reserved memory of
+/// queue 0 is 40 % of the memory of the port. The value of a 9300 at 1 Gb/s is recalled.
 const PORT_UNITS: &[(&[&str], &str, u64, u64)] = &[
     (&["3650", "3850"], "", 1_000, 300),
     (&["3650", "3850"], "", 100, 300),

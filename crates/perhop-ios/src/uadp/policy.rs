@@ -26,7 +26,7 @@ pub(super) struct QueueClass {
 /// A threshold for packets with some values of a field, percent of the memory of the class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PercentLimit {
-    /// The line.
+    /// The number of the line in the file.
     pub(super) line: usize,
     /// The packets to which the threshold applies.
     pub(super) packets: Vec<MarkedPackets>,

@@ -11,7 +11,7 @@ use super::random_detect;
 use super::words::{codepoint, limit, limit_with_unit};
 use crate::platform::Profile;
 
-/// Default queue limit of a class, packets: Cisco document 110850.
+/// The default queue limit of a class, packets (Cisco document 110850).
 const LIMIT: u64 = 64;
 /// Default number of queues of `fair-queue`.
 const FLOWS: u16 = 256;

@@ -21,7 +21,7 @@ use crate::syntax::application::ip_protocol;
 
 /// Limit on the classes named in a message.
 const MOST_NAMED: usize = 3;
-/// Limit on the nodes of the sets that are kept for the next policy, which is half a megabyte.
+/// Limit on the nodes of the sets that are kept for the next policy: half a megabyte.
 const MOST_KEPT: usize = 20_000;
 /// Limit on the compared pairs of classes in one policy: enough for 2,000 classes, twice the limit of IOS-XE.
 const MOST_PAIRS: usize = 2_000_000;

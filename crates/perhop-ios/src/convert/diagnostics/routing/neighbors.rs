@@ -34,7 +34,7 @@ impl Protocol {
         }
     }
 
-    /// The first word after `router`.
+    /// Returns the first word after `router`.
     fn keyword(self) -> &'static str {
         match self {
             Protocol::Ospf => "ospf",
