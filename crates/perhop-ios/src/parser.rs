@@ -291,7 +291,8 @@ impl Parser {
         }
     }
 
-    /// Records the content of a line in a block whose lines all have the same state. Returns the block that it opens.
+    /// Records the content of a line in a block whose lines all have the same state. Returns the block that
+    /// it opens.
     fn note(&mut self, mode: Mode, number: usize, form: Form, words: &[&str]) -> Option<Mode> {
         for spelling in [Spelling::Full, Spelling::Abbreviated] {
             let mut reader = Reader::new(words, form, number, &mut self.diagnostics);
