@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use perhop_device::PortRole;
 
-use super::{NetworkFinding, PortId, Snapshot};
+use super::{NetworkFinding, PortId, Precision, Snapshot, Topic};
 use crate::rules;
 
 /// The minimum number of other links with a fixed duplex at both ends. With fewer, the rule reports no end
@@ -23,6 +23,12 @@ struct Written<'s> {
 impl Written<'_> {
     fn is_fixed(&self) -> bool {
         self.duplex.0.is_some() || self.speed.0.is_some()
+    }
+
+    /// Whether the port negotiates the duplex, and either negotiates the speed or has the speed of the other
+    /// end.
+    fn fits_speed(&self, far: &Written) -> bool {
+        self.duplex.0.is_none() && self.speed.0.is_none_or(|speed| far.speed.0 == Some(speed))
     }
 
     /// Whether the port has full duplex and a fixed speed of at most 100 Mb/s. At 1 Gb/s, ports negotiate
@@ -48,7 +54,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
             }
         }
         for (near, far) in [(own, other), (other, own)] {
-            if near.negotiates && !near.is_fixed() && far.is_slow_and_full() {
+            if near.negotiates && near.fits_speed(far) && far.is_slow_and_full() {
                 report_fallback(snapshot, near, far, found);
             }
         }
@@ -81,9 +87,12 @@ fn report_fallback(snapshot: &Snapshot, near: &Written, far: &Written, found: &m
     // IEEE 802.3 §28.2.3.1: parallel detection detects the speed, but not the duplex.
     let effect = "the end that negotiates falls back to half duplex: collisions destroy packets under load";
     let rule = &rules::NETWORK_SETTING_DIFFERS;
-    let message = format!("{own} negotiates speed and duplex, but {other} at the other end has fixed values");
-    found.push(snapshot.finding(near.id.device, rule, near.duplex.1, (message, effect.to_owned())));
-    let message = format!("{other} has a fixed speed and duplex, but {own} at the other end negotiates them");
+    let what = if near.speed.0.is_some() { "the duplex" } else { "speed and duplex" };
+    let message = format!("{own} negotiates {what}, but {other} at the other end has fixed values");
+    let finding = snapshot.finding(near.id.device, rule, near.duplex.1, (message, effect.to_owned()));
+    found.push(finding.about(Topic::Setting("duplex"), Precision::Exact));
+    let message =
+        format!("{other} has a fixed speed and duplex, but {own} at the other end negotiates {what}");
     found.push(snapshot.finding(far.id.device, rule, far.duplex.1, (message, effect.to_owned())));
 }
 
@@ -114,11 +123,16 @@ fn written<'s>(snapshot: &'s Snapshot, id: PortId) -> Written<'s> {
         let text = line.and_then(|line| device.line_text(line).split_whitespace().nth(1));
         (text.filter(|text| *text != "auto"), line.or(negotiates).unwrap_or(first))
     };
+    // Cisco, "Interface Configuration Guide": some ports have `full-duplex` instead of `duplex full`.
+    let of_old_form = [("full", "full-duplex"), ("half", "half-duplex")]
+        .into_iter()
+        .find_map(|(duplex, command)| Some((Some(duplex), device.line_in_block(first, command)?)));
     let is_auto = |line: usize| device.line_text(line).split_whitespace().last() == Some("auto");
     let negotiates = ["duplex", "negotiation"]
         .iter()
         .any(|command| device.line_in_block(first, command).is_some_and(is_auto));
-    Written { id, duplex: value("duplex"), speed: value("speed"), negotiates }
+    let duplex = of_old_form.unwrap_or_else(|| value("duplex"));
+    Written { id, duplex, speed: value("speed"), negotiates }
 }
 
 fn report(

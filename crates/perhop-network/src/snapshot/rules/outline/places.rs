@@ -9,6 +9,10 @@ use super::missing::are_enough;
 use super::values::NUMBER_OF_SYSTEM;
 use super::words::Entry;
 
+/// The kind of interface of a VLAN, and the first word of lines about the VLANs of a port.
+const VLAN: &str = "vlan";
+const SWITCHED: &str = "switchport";
+
 /// Reports a value that does not exist on the device of its block, if the values in all other blocks of the
 /// group exist on their devices. A value exists if it is an address in a subnet of the device or a name that
 /// the device defines.
@@ -64,8 +68,13 @@ fn stems<'d>(lines: &[(&Block, &Entry)], place: usize, devices: &'d [Defined]) -
         let value = &entry.values[place];
         if is_number(value) { devices[block.device].numbers(value) } else { BTreeSet::new() }
     };
-    // The line must contain the kind of interface: `multilink group 1` means `Multilink1`.
-    let is_named = |stem: &&str| lines[0].1.shape.contains(&stem.to_lowercase());
+    // The line must contain the kind of interface: `multilink group 1` means `Multilink1`. A switch needs no
+    // interface for the VLAN of a port, because another device can route the VLAN.
+    let shape = lines[0].1.shape.as_str();
+    let is_named = |stem: &&str| {
+        let stem = stem.to_lowercase();
+        shape.contains(&stem) && !(stem == VLAN && shape.starts_with(SWITCHED))
+    };
     // At most one line is an exception, so the first two lines contain all candidates.
     lines.iter().take(2).flat_map(stems_of).filter(is_named).collect()
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::super::tree::Node;
-use super::super::{NetworkFinding, Snapshot};
+use super::super::{NetworkFinding, Precision, Snapshot, Topic};
 use crate::rules;
 
 /// The minimum number of other ports with the same fixed values.
@@ -16,6 +16,8 @@ struct Port<'t> {
     line: usize,
     speed: Option<(&'t str, usize)>,
     duplex: Option<(&'t str, usize)>,
+    /// The line that negotiates the speed or the duplex.
+    auto: Option<usize>,
     is_switched: bool,
     /// The letters of the description of the port.
     description: String,
@@ -37,7 +39,8 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
             let effect =
                 "one end may fall back to half duplex or to a lower rate: collisions destroy packets";
             let rule = &rules::NETWORK_SETTING_DIFFERS;
-            found.push(snapshot.finding(device, rule, line, (message, effect.to_owned())));
+            let finding = snapshot.finding(device, rule, line, (message, effect.to_owned()));
+            found.push(finding.about(Topic::Setting("duplex"), Precision::Comparison));
         };
         for own in ports.iter().filter(|_| is_exception) {
             if let Some((line, what)) = half(own) {
@@ -74,8 +77,12 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
 fn half(own: &Port) -> Option<(usize, &'static str)> {
     match (own.speed, own.duplex) {
         // At 1 Gb/s, ports negotiate even with a fixed speed (IEEE 802.3 §40.5.1).
-        (Some(("10" | "100", line)), None) => Some((line, "has a fixed speed, but negotiates the duplex")),
-        (None, Some((_, line))) => Some((line, "has a fixed duplex, but negotiates the speed")),
+        (Some(("10" | "100", line)), None) => {
+            Some((own.auto.unwrap_or(line), "has a fixed speed, but negotiates the duplex"))
+        }
+        (None, Some((_, line))) => {
+            Some((own.auto.unwrap_or(line), "has a fixed duplex, but negotiates the speed"))
+        }
         _ => None,
     }
 }
@@ -92,8 +99,16 @@ fn port<'t>(node: &Node<'t>) -> Option<Port<'t>> {
             _ => None,
         })
     };
+    let auto = node.inner.iter().find(|inner| matches!(inner.line.1.trim(), "speed auto" | "duplex auto"));
+    let auto = auto.map(|inner| inner.line.0);
     let is_switched = node.inner.iter().any(|inner| inner.begins_with("switchport "));
-    let (speed, duplex) = (value("speed"), value("duplex"));
+    // Cisco, "Interface Configuration Guide": some ports have `full-duplex` instead of `duplex full`.
+    let of_old_form = node.inner.iter().find_map(|inner| match inner.line.1.trim() {
+        "full-duplex" => Some(("full", inner.line.0)),
+        "half-duplex" => Some(("half", inner.line.0)),
+        _ => None,
+    });
+    let (speed, duplex) = (value("speed"), value("duplex").or(of_old_form));
     let text = node.inner.iter().find_map(|inner| inner.line.1.trim().strip_prefix("description "));
     let description = text.unwrap_or_default().chars().filter(|letter| letter.is_alphabetic()).collect();
     (speed.is_some() || duplex.is_some()).then_some(Port {
@@ -101,6 +116,7 @@ fn port<'t>(node: &Node<'t>) -> Option<Port<'t>> {
         line: node.line.0,
         speed,
         duplex,
+        auto,
         is_switched,
         description,
     })
@@ -118,9 +134,10 @@ mod tests {
             port(&read(&text)[0]).and_then(|own| half(&own)).map(|(line, _)| line)
         };
         assert_eq!(line(" speed 100\n duplex full\n"), None);
+        assert_eq!(line(" speed 100\n full-duplex\n"), None);
         assert_eq!(line(" speed 100\n"), Some(2));
-        assert_eq!(line(" speed 100\n duplex auto\n"), Some(2));
-        assert_eq!(line(" speed auto\n duplex full\n"), Some(3));
+        assert_eq!(line(" speed 100\n duplex auto\n"), Some(3));
+        assert_eq!(line(" speed auto\n duplex full\n"), Some(2));
         assert_eq!(line(" speed 1000\n"), None, "ports of 1 Gb/s negotiate");
         assert_eq!(line(" speed 100\n shutdown\n"), None);
     }

@@ -106,6 +106,7 @@ mod vlan_ports;
 mod vlans;
 mod vpc;
 mod vrf_routes;
+mod wan;
 mod zone_members;
 mod zones;
 
@@ -123,7 +124,7 @@ type CheckOfParts = fn(&Snapshot, &[Parts], &mut Vec<NetworkFinding>);
 /// A function for rules that need the statements, and the classes, policies and lists.
 type CheckOfBoth = fn(&Snapshot, &[Vec<Node>], &[Parts], &mut Vec<NetworkFinding>);
 
-const CHECKS: [Check; 77] = [
+const CHECKS: [Check; 78] = [
     access_vlans::check,
     addressless::check,
     bare_classifiers::check,
@@ -199,6 +200,7 @@ const CHECKS: [Check; 77] = [
     vlans::check,
     vpc::check,
     vrf_routes::check,
+    wan::check,
     zone_members::check,
     zones::check,
 ];

@@ -1,6 +1,7 @@
 //! Routes that only one device does not redistribute, and `redistribute` lines without `subnets`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::{IpAddr, Ipv4Addr};
 
 use perhop_device::Port;
 use perhop_qos::classifier::Prefix;
@@ -17,6 +18,8 @@ use crate::snapshot::carries_packets;
 const LEAST_OTHERS: usize = 2;
 /// The keyword without which OSPF redistributes only classful networks (Cisco, "OSPF Command Reference").
 const SUBNETS: &str = "subnets";
+/// The version of IOS before which no system implies the keyword (Cisco, "OSPF Command Reference").
+const IMPLIES_SUBNETS: u32 = 15;
 /// The longest prefix length of a subnet of hosts.
 const OF_HOSTS: u8 = 29;
 
@@ -200,7 +203,8 @@ fn has_external_neighbor(process: &Node, own: &str) -> bool {
     )
 }
 
-/// Reports the only `redistribute` line of OSPF without `subnets`.
+/// Reports `redistribute` lines of OSPF without `subnets`: the only such line, and lines of old systems with
+/// routes of subnets.
 fn check_subnets(
     snapshot: &Snapshot,
     trees: &[Vec<Node>],
@@ -211,16 +215,79 @@ fn check_subnets(
     let is_nx_os = |device: usize| trees[device].iter().any(|node| node.line.1.starts_with("feature "));
     let with_keyword = processes.iter().filter(|process| !process.is_nested && !is_nx_os(process.device));
     let lines = with_keyword.flat_map(|process| {
-        process.passed.values().map(|(line, words)| (process.device, *line, words.contains(&SUBNETS)))
+        process
+            .passed
+            .iter()
+            .map(|(origin, (line, words))| (process.device, (*line, *origin), words.contains(&SUBNETS)))
     });
     let (with, without): (Vec<_>, Vec<_>) = lines.into_iter().partition(|(.., has_subnets)| *has_subnets);
-    let ([(device, line, _)], false) = (without.as_slice(), with.is_empty()) else { return };
-    let message = format!(
-        "OSPF of {} redistributes no subnets here: `{SUBNETS}` is missing, but {} other lines have it",
-        snapshot.devices[*device].name,
-        with.len()
-    );
-    let effect = "on systems that do not imply `subnets`, only routes with a classful mask are announced";
-    let rule = &rules::NETWORK_ROUTE_MISSING;
-    found.push(snapshot.finding(*device, rule, *line, (message, effect.to_owned())));
+    let is_alone = without.len() == 1 && !with.is_empty();
+    for (device, (line, origin), _) in without {
+        let omitted = subnet(snapshot, &trees[device], device, origin).filter(|_| is_old(&trees[device]));
+        let reason = match omitted {
+            Some((place, subnet)) => format!("the routes include the subnet {subnet} (line {place})"),
+            None if is_alone => format!("{} other lines have it", with.len()),
+            None => continue,
+        };
+        let message = format!(
+            "OSPF of {} redistributes no subnets here: `{SUBNETS}` is missing, but {reason}",
+            snapshot.devices[device].name
+        );
+        let effect = "on systems that do not imply `subnets`, only routes with a classful mask are announced";
+        let rule = &rules::NETWORK_ROUTE_MISSING;
+        found.push(snapshot.finding(device, rule, line, (message, effect.to_owned())));
+    }
+}
+
+/// Whether a system is older than all systems that imply `subnets`.
+fn is_old(nodes: &[Node]) -> bool {
+    nodes.iter().any(|node| match *node.words().as_slice() {
+        ["version", version] => version
+            .split('.')
+            .next()
+            .and_then(|number| number.parse::<u32>().ok())
+            .is_some_and(|own| own < IMPLIES_SUBNETS),
+        _ => false,
+    })
+}
+
+/// Returns a subnet with a mask that is not classful, which a device knows from an origin, and its line.
+fn subnet(snapshot: &Snapshot, nodes: &[Node], device: usize, origin: &str) -> Option<(usize, Prefix)> {
+    if origin == "static" {
+        return nodes.iter().find_map(|node| match *node.words().as_slice() {
+            ["ip", "route", network, mask, ..] => {
+                let mask = mask.parse::<Ipv4Addr>().ok()?.to_bits();
+                let length = u8::try_from(mask.leading_ones()).ok()?;
+                let prefix = Prefix::new(network.parse().ok()?, length).ok()?;
+                is_subnet(&prefix).then_some((node.line.0, prefix))
+            }
+            _ => None,
+        });
+    }
+    let router = snapshot.router(device);
+    let has_origin = |port: &Port| {
+        let routing = &port.forwarding.routing;
+        if origin == "connected" {
+            return routing.is_empty();
+        }
+        routing.iter().any(|part| {
+            let line = router.forwarding.processes[part.process].line;
+            nodes.iter().any(|node| node.line.0 == line && node.words().get(1) == Some(&origin))
+        })
+    };
+    router.ports.iter().filter(|port| port.forwarding.vrf.is_none() && has_origin(port)).find_map(|port| {
+        let mut subnets = addresses(port).filter(|own| own.address.is_ipv4()).filter_map(|own| own.subnet());
+        Some((port.line, subnets.find(is_subnet)?))
+    })
+}
+
+/// Whether a prefix is longer than the classful mask of its network (RFC 791 §3.2).
+fn is_subnet(prefix: &Prefix) -> bool {
+    let IpAddr::V4(network) = prefix.address() else { return false };
+    let classful = match network.octets()[0] {
+        0..128 => 8,
+        128..192 => 16,
+        _ => 24,
+    };
+    prefix.length() > classful
 }
