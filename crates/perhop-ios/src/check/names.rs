@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use perhop_lint::{Diagnostic, MOST_LEVELS, near, nested_too_deeply};
 
+use super::unused::of_map_classes;
 use crate::ast::{
     AclEntry, At, CLASS_DEFAULT, Configuration, Criterion, GroupMember, Marking, PolicyClass, RateLimitMatch,
     Statement,
@@ -164,6 +165,9 @@ fn attachments(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
         undefined_policy(configuration, policies.input.as_ref(), found);
         undefined_policy(configuration, policies.output.as_ref(), found);
         undefined_policy(configuration, policies.second_output.as_ref(), found);
+    }
+    for (line, name) in of_map_classes(configuration) {
+        undefined_policy(configuration, Some(&At::new(line, name.to_owned())), found);
     }
     for policy in configuration.interfaces.iter().flat_map(|interface| &interface.peer_policies) {
         undefined_policy(configuration, Some(&At::new(policy.line, policy.policy.clone())), found);

@@ -25,7 +25,8 @@ struct Kind {
 }
 
 /// The kinds and their commands. Source: Cisco, "Cisco IOS IP Routing: BGP Command Reference", "Cisco IOS
-/// Security Command Reference" and "Cisco IOS IP Switching Command Reference".
+/// Security Command Reference", "Cisco IOS IP Switching Command Reference" and "Cisco IOS Wide-Area
+/// Networking Command Reference".
 const KINDS: &[Kind] = &[
     Kind {
         title: "route-map",
@@ -94,6 +95,18 @@ const KINDS: &[Kind] = &[
         defined: &["router eigrp", "ipv6 router eigrp", AUTONOMOUS_SYSTEM],
         used: &["redistribute eigrp"],
         effect: NO_ROUTES,
+    },
+    Kind {
+        title: "map class of frame relay",
+        defined: &["map-class frame-relay"],
+        used: &["frame-relay class"],
+        effect: "the circuit has the default rate of 56 kbit/s if the interface shapes, and no queues",
+    },
+    Kind {
+        title: "class of ATM circuits",
+        defined: &["vc-class atm"],
+        used: &["class-int", "class-vc"],
+        effect: "the circuit has no rate and the default encapsulation",
     },
     Kind {
         title: "access list",
@@ -166,7 +179,7 @@ pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) 
         Grammar::IosXr => return,
     };
     let announcing = Announcing::new();
-    let lines: Vec<(&Line, Vec<&str>)> = configuration
+    let mut lines: Vec<(&Line, Vec<&str>)> = configuration
         .lines
         .iter()
         .filter(|line| announcing.is_in(&line.text))
@@ -175,6 +188,7 @@ pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) 
         .collect();
     if configuration.grammar == Grammar::Ios {
         check_interfaces(configuration, &lines, found);
+        lines.extend(circuit_classes(configuration));
     }
     for kind in kinds {
         let definitions = lines.iter().filter_map(|(_, words)| kind.defined_name(words));
@@ -192,6 +206,17 @@ pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) 
             }
         }
     }
+}
+
+/// Returns the lines `class NAME` of circuits, with the words of the line that names a class for all circuits
+/// of an interface.
+fn circuit_classes(configuration: &Configuration) -> impl Iterator<Item = (&Line, Vec<&str>)> {
+    let lines = configuration.lines.iter().filter(|line| !line.is_blank('!'));
+    lines.clone().zip(lines.skip(1)).filter_map(|(circuit, line)| {
+        let name = line.text.trim_start().strip_prefix("class ")?;
+        let is_circuit = circuit.text.trim_start().starts_with("frame-relay interface-dlci ");
+        is_circuit.then(|| (line, vec!["frame-relay", "class", name.trim()]))
+    })
 }
 
 /// Reports missing interfaces whose address a line uses, if other interfaces of the same kind exist.

@@ -53,9 +53,20 @@ pub(crate) fn on_interfaces(configuration: &Configuration) -> BTreeSet<&str> {
     next.into_iter().collect()
 }
 
+/// Generates the lines and the names of the policies of map classes, which circuits of frame relay use.
+pub(super) fn of_map_classes(configuration: &Configuration) -> impl Iterator<Item = (usize, &str)> {
+    let lines = &configuration.lines;
+    lines.iter().filter_map(|line| {
+        let name = line.text.trim_start().strip_prefix("service-policy ")?.split_whitespace().nth(1)?;
+        let block = lines.get(line.block?.wrapping_sub(1))?;
+        block.text.starts_with("map-class ").then_some((line.number, name))
+    })
+}
+
 /// Returns the names of the attached policies and of the policies nested in them.
 pub(super) fn attached(configuration: &Configuration) -> BTreeSet<&str> {
     let mut next: Vec<&str> = on_interfaces(configuration).into_iter().collect();
+    next.extend(of_map_classes(configuration).map(|(_, name)| name));
     let mut attached = BTreeSet::new();
     while let Some(name) = next.pop() {
         if attached.insert(name)
