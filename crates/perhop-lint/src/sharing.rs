@@ -17,6 +17,12 @@ const THIRD: f64 = 1.0 / 3.0;
 /// IP bytes of packets for the overhead of headers: voice, and the mean of other traffic.
 const VOICE_BYTES: u64 = 60;
 const MEAN_BYTES: u64 = 500;
+/// The fraction of the line rate from which the class for other packets counts as one that gets the rest of
+/// the rate. Such a guarantee is not written.
+const FULL: f64 = 0.999;
+/// The factor above the line rate from which guarantees are too high for most sizes of packets. Packets are
+/// often longer than the assumed sizes, and then have less overhead.
+const CLEARLY: f64 = 1.1;
 
 pub(crate) fn check(subject: &Subject, found: &mut Vec<Finding>) {
     let given = Given { line: subject.rate, limits: subject.limits };
@@ -192,15 +198,22 @@ fn rate_from_f64(rate: f64) -> Rate {
     Rate::from_bits_per_second(rate as u64)
 }
 
-/// Reports guarantees whose sum is at most the line rate in IP bytes, but above the line rate with framing.
+/// Reports guarantees whose sum is at most the line rate in IP bytes, but clearly above the line rate with
+/// framing.
 fn overbooked(subject: &Subject, level: &Level, wire: &WireConfig) -> Option<Finding> {
     if subject.policy.overhead != 0 {
         return None;
     }
     let grown = |ip: u64| wire.bytes(ip) as f64 / ip as f64;
-    let (ip, on_wire) = guaranteed(level, grown(VOICE_BYTES), grown(MEAN_BYTES));
     let rate = wire.rate.as_bits_per_second() as f64;
-    (ip <= rate && on_wire > rate).then(|| {
+    let (mut ip, mut on_wire) = guaranteed(level, grown(VOICE_BYTES), grown(MEAN_BYTES));
+    if (FULL * rate..=rate).contains(&ip)
+        && let Some(rest) = guarantee_of_rest(level)
+    {
+        ip -= rest;
+        on_wire -= rest * grown(MEAN_BYTES);
+    }
+    (ip <= rate && on_wire > CLEARLY * rate).then(|| {
         Finding::new(
             &rules::WIRE_OVERBOOKED,
             Place::Policy,
@@ -216,6 +229,16 @@ fn overbooked(subject: &Subject, level: &Level, wire: &WireConfig) -> Option<Fin
             "reduce the guarantees by the headers, cells and padding, or count these bytes by `overhead`",
         )
     })
+}
+
+/// Returns the guarantee of the class for other packets, bits per second. The class can be in the class that
+/// has all queues below the priority queue.
+fn guarantee_of_rest(level: &Level) -> Option<f64> {
+    let rest = level.classes.iter().find(|rates| rates.class.matches.is_none())?;
+    match &rest.inner {
+        Some(inner) if rest.written.is_none() => guarantee_of_rest(inner),
+        _ => rest.written.filter(|_| rest.class.police.is_none() && !rest.has_priority),
+    }
 }
 
 /// Returns the guaranteed rates of the classes, bits per second, in IP bytes and on the wire. The packets of
