@@ -42,7 +42,8 @@ def test_each_finding_names_its_rule(perhop: Command, router: Path) -> None:
     assert "error[wred-thresholds-crossed]: the minimum threshold, 40 packets" in ended.out
     assert "better: random-detect dscp 18 30 40 10" in ended.out
     assert "error[class-map-undefined]: class-map DTAA is not defined" in ended.out
-    assert "better: class DATA" in ended.out
+    assert "the policy does not get this class; did you mean `DATA`?" in ended.out
+    assert "better: class DATA" not in ended.out
 
 
 def test_rules_are_ignored_by_option_and_by_comment(perhop: Command, router: Path) -> None:
@@ -84,10 +85,9 @@ def test_corrected_lines_go_to_a_new_file(perhop: Command, router: Path) -> None
     mended = router.with_name("mended.cfg")
     ended = perhop("check", router, "--fix", mended)
     assert ended.code == 1, "what was checked has errors"
-    for row in ("-  random-detect dscp 18 40 30 10", "+  random-detect dscp 18 30 40 10", "+ class DATA"):
+    for row in ("-  random-detect dscp 18 40 30 10", "+  random-detect dscp 18 30 40 10"):
         assert row in ended.out.splitlines()
-    expected = SWAPPED.replace("18 40 30", "18 30 40").replace("DTAA", "DATA")
-    assert mended.read_text() == expected
+    assert mended.read_text() == SWAPPED.replace("18 40 30", "18 30 40"), "a similar name is a guess"
     assert router.read_text() == SWAPPED
     again = perhop("check", router, "--fix", mended)
     assert again.code == 2

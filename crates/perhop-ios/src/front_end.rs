@@ -10,7 +10,7 @@ use perhop_device::{
     PlatformRule, PolicyUses, PortMemory, RecognizedPlatform, SwitchMemory, Writer,
     interfaces_of_common_port,
 };
-use perhop_lint::{Diagnostic, Line, Rule, rules as common_rules};
+use perhop_lint::{Diagnostic, Line, Rule, near, rules as common_rules};
 use perhop_qos::framing::Framing;
 use perhop_qos::{ByteSize, ConfigError, Rate};
 
@@ -235,8 +235,8 @@ fn read(text: &str, options: &ParseOptions) -> Result<Configuration, ConfigError
     if let Some(class) = options.assume.keys().find(|class| !known.contains(&class.as_str())) {
         known.retain(|name| *name != "class-default");
         let listed = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-        let near = check::meant(class, known).map(|(_, near)| format!("did you mean `{near}`?"));
-        let help = near.unwrap_or_else(|| format!("classes: {listed}"));
+        let meant = near(class, known).map(|name| format!("did you mean `{name}`?"));
+        let help = meant.unwrap_or_else(|| format!("classes: {listed}"));
         let message = "no policy has a class of this name".to_owned();
         return Err(wrong(class, message).help(help));
     }

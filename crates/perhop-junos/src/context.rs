@@ -135,14 +135,18 @@ impl Context {
         self.found(&crate::rules::JUNOS_VALUE_INVALID, word.node, message, "the commit fails");
     }
 
-    /// Reports a name that the configuration uses but does not define. The correction is a similar name.
+    /// Reports a name that the configuration uses but does not define. The message suggests a similar name.
     pub(crate) fn undefined(&mut self, node: NodeId, kind: &str, name: &str) {
         self.undefined_names += 1;
         let known = if self.undefined_names > MOST_CORRECTIONS { Vec::new() } else { self.defined(kind) };
         let near = nearest(name, known.iter().map(String::as_str));
         let message = format!("there is no {kind} `{name}`");
         let rule = &crate::rules::JUNOS_UNDEFINED;
-        self.found_fixed((rule, node), message, "the commit fails", near.map(|near| (name, near)));
+        let effect = match near {
+            Some(near) => format!("the commit fails; did you mean `{near}`?"),
+            None => "the commit fails".to_owned(),
+        };
+        self.found(rule, node, message, effect);
     }
 
     /// Returns the statements at a path; `*` is any word.

@@ -19,7 +19,7 @@ pub struct Diagnostic {
     pub message: String,
     /// The reaction of the router. perhop behaves in the same way.
     pub router: String,
-    /// A correction of words in the line, if there is one.
+    /// A certain correction of words in the line, if there is one.
     #[serde(skip)]
     pub fix: Option<Fix>,
 }
@@ -55,7 +55,13 @@ impl Diagnostic {
         let (message, router) = (message.into(), router.into());
         Diagnostic { line, severity: rule.severity, rule, message, router, fix: None }
     }
-    /// Adds a correction: words of the line and their replacements.
+    /// Adds the word that the author probably meant. It is a guess, so it is never a correction.
+    #[must_use]
+    pub fn suggesting(self, word: Option<&str>) -> Diagnostic {
+        let Some(word) = word else { return self };
+        Diagnostic { router: format!("{}; did you mean `{word}`?", self.router), ..self }
+    }
+    /// Adds a certain correction: words of the line and their replacements.
     #[must_use]
     pub fn mended_by(self, words: impl IntoIterator<Item = (String, String)>) -> Diagnostic {
         let fix = Fix { line: self.line, words: words.into_iter().collect() };

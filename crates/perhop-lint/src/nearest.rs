@@ -28,7 +28,8 @@ fn comparable<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<
 fn near_of<'a>(lower: &str, known: &[&'a str]) -> Option<&'a str> {
     let distance = |name: &&str| strsim::damerau_levenshtein(lower, &name.to_lowercase());
     let best = known.iter().copied().min_by_key(distance)?;
-    let allowed = (lower.chars().count().max(best.chars().count()) / 3).max(1);
+    // Every other name of one or two letters would be near.
+    let allowed = lower.chars().count().max(best.chars().count()) / 3;
     (distance(&best) <= allowed).then_some(best)
 }
 
@@ -56,6 +57,8 @@ mod tests {
         assert_eq!(near("limit", known), None, "it is another word");
         assert_eq!(nearest("ethernet", ["ethernet-header", "ethernet-frame"]), None);
         assert_eq!(nearest("x", []), None);
+        assert_eq!(near("W", ["V"]), None);
+        assert_eq!(near("p9", ["P1", "P9"]), Some("P9"));
         let long = "x".repeat(LONGEST_COMPARED + 1);
         assert_eq!(nearest(&long, [long.as_str()]), None);
         assert_eq!(nearest(&long[1..], [&long[1..]]), Some(&long[1..]));

@@ -33,7 +33,7 @@ use crate::{nexus, rules};
 
 pub use dependencies::Dependencies;
 pub(crate) use links::rate;
-pub(crate) use names::{meant, undefined_class};
+pub(crate) use names::undefined_class;
 pub(crate) use unused::on_interfaces;
 pub(crate) use value_limits::limits_queues;
 

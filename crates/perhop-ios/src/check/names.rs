@@ -25,11 +25,6 @@ pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) 
     object_groups(configuration, found);
 }
 
-/// Returns `name` and the known name that it probably misspells; `None` if no known name is similar.
-pub(crate) fn meant<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<(String, String)> {
-    near(name, known).map(|best| (name.to_owned(), best.to_owned()))
-}
-
 fn class_maps(configuration: &Configuration) -> impl Iterator<Item = &str> {
     configuration.class_maps.iter().map(|map| map.name.as_str())
 }
@@ -42,7 +37,7 @@ fn undefined_list(configuration: &Configuration, line: usize, name: &str) -> Dia
         format!("access list {name} is not defined"),
         "the router accepts the line; until the list has an entry, no packet matches",
     )
-    .mended_by(meant(name, lists))
+    .suggesting(near(name, lists))
 }
 
 fn criterion(configuration: &Configuration, statement: &Statement) -> Option<Diagnostic> {
@@ -65,7 +60,7 @@ fn criterion(configuration: &Configuration, statement: &Statement) -> Option<Dia
                 format!("class-map {name} is not defined"),
                 "the router refuses the line: the class-map does not get this criterion",
             )
-            .mended_by(meant(name, class_maps(configuration))),
+            .suggesting(near(name, class_maps(configuration))),
         ),
         _ => None,
     }
@@ -103,7 +98,7 @@ fn of_class(configuration: &Configuration, class: &PolicyClass, found: &mut Vec<
                 format!("class-map {} is not defined", class.name),
                 "the router refuses the line and the lines of its block: the policy does not get this class",
             )
-            .mended_by(meant(&class.name, class_maps(configuration))),
+            .suggesting(near(&class.name, class_maps(configuration))),
         );
     }
     let police = class.police.iter().map(|police| &police.value);
@@ -149,7 +144,7 @@ fn undefined_policy(configuration: &Configuration, policy: Option<&At<String>>, 
                 format!("policy-map {value} is not defined"),
                 "the router refuses the line: no policy applies here",
             )
-            .mended_by(meant(value, configuration.policy_maps.iter().map(|policy| policy.name.as_str()))),
+            .suggesting(near(value, configuration.policy_maps.iter().map(|policy| policy.name.as_str()))),
         );
     }
 }

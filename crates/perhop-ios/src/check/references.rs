@@ -6,9 +6,8 @@
 
 use std::collections::BTreeSet;
 
-use perhop_lint::{Diagnostic, Line};
+use perhop_lint::{Diagnostic, Line, near};
 
-use super::meant;
 use crate::ast::Configuration;
 use crate::grammar::Grammar;
 use crate::rules;
@@ -201,7 +200,7 @@ pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) 
                 let message = format!("{} {name} is not defined", kind.title);
                 found.push(
                     Diagnostic::new(&rules::NAME_UNDEFINED, line.number, message, kind.effect)
-                        .mended_by(meant(name, known.iter().copied())),
+                        .suggesting(near(name, known.iter().copied())),
                 );
             }
         }
@@ -238,7 +237,7 @@ fn check_interfaces(
         let message = format!("interface {name} is not defined");
         found.push(
             Diagnostic::new(&rules::NAME_UNDEFINED, line.number, message, effect)
-                .mended_by(meant(&name, known.iter().copied())),
+                .suggesting(near(&name, known.iter().copied())),
         );
     }
 }

@@ -116,7 +116,7 @@ fn report_byte_suffix(name: &str, word: &str, line: usize, log: &mut Log) {
     let message = format!("`{name} {word}` is in bytes per second, eight times `{bits}`");
     let linux = "tc and perhop read bytes per second";
     let diagnostic = perhop_lint::Diagnostic::new(&rules::TC_RATE_IN_BYTES, line, message, linux);
-    log.add(diagnostic.mended_by([(word.to_owned(), bits)]));
+    log.add(diagnostic.suggesting(Some(&bits)));
 }
 
 /// Reads a service curve (`q_hfsc.c:hfsc_get_sc1`, `hfsc_get_sc2`).
