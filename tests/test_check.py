@@ -95,6 +95,11 @@ def test_corrected_lines_go_to_a_new_file(perhop: Command, router: Path) -> None
     assert perhop("check", EXAMPLES / "tcp.perhop.yaml", "--fix", router.with_name("x")).code == 2
 
 
+def test_a_line_with_errors_is_not_reported_as_valid(perhop: Command, router: Path) -> None:
+    ended = perhop("check", router)
+    assert "suspicious: refused by the device, or accepted but probably a mistake\n" in ended.out
+
+
 def test_sarif_has_rules_places_and_fixes(perhop: Command, router: Path) -> None:
     log = json.loads(perhop("check", router, "--sarif").out)
     assert log["version"] == "2.1.0"

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 # The states in the order of the report, and their meanings.
 MEANINGS = {
-    "suspicious": "valid for the device, but probably a mistake",
-    "not-recognized": "commands that perhop does not know",
+    "suspicious": "refused by the device, or accepted but probably a mistake",
+    "not-recognized": "commands or values that perhop does not recognize",
     "not-modelled": "known commands that affect packets, but that perhop does not model",
     "modelled": "part of the policy that perhop runs",
     "irrelevant": "known commands that do not affect packets",
