@@ -177,17 +177,22 @@ impl<'a> Reader<'a> {
     ) {
         self.found.push(Diagnostic::new(rule, self.line, message, router));
     }
-    /// Adds a diagnostic of `rule` about two values of this line that are in the wrong order.
+    /// Adds a diagnostic of `rule` about two values of this line that are in the wrong order. The correction
+    /// exchanges the values. A value that is not exactly one word of the line is not corrected.
     pub(crate) fn report_crossed(
         &mut self,
         rule: &'static Rule,
-        (first, other): (u64, u64),
+        (first, other): (impl ToString, impl ToString),
         message: impl Into<String>,
         router: impl Into<String>,
     ) {
         let (first, other) = (first.to_string(), other.to_string());
-        let words =
-            if first == other { vec![] } else { vec![(first.clone(), other.clone()), (other, first)] };
+        let is_single = |value: &String| self.words.iter().filter(|word| *word == value).count() == 1;
+        let words = if first != other && is_single(&first) && is_single(&other) {
+            vec![(first.clone(), other.clone()), (other, first)]
+        } else {
+            Vec::new()
+        };
         self.found.push(Diagnostic::new(rule, self.line, message, router).mended_by(words));
     }
 }

@@ -152,3 +152,21 @@ fn a_refusal_names_the_sum_of_the_platform() {
     let all = format!("{found:?}");
     assert!(all.contains("exceeds 100 percent"), "{all}");
 }
+
+/// The stored lengths are in microseconds, so the numbers of the line are not those of the model.
+#[test]
+fn crossed_thresholds_are_exchanged_as_they_are_written() {
+    let fixed = |line: &str| {
+        let text = format!("policy-map P\n class class-default\n  {line}\n !\n end-policy-map\n!\n");
+        let configuration = read(&text);
+        let crossed =
+            configuration.diagnostics.iter().find(|found| found.rule.id == "wred-thresholds-crossed");
+        let crossed = crossed.unwrap_or_else(|| panic!("{line}: {:?}", configuration.diagnostics));
+        (crossed.message.clone(), crossed.fix.as_ref().map(|fix| fix.apply(line)))
+    };
+    let (message, line) = fixed("random-detect 10 ms 5 ms");
+    assert_eq!(message, "the minimum threshold, 10 ms, is above the maximum threshold, 5 ms");
+    assert_eq!(line.as_deref(), Some("random-detect 5 ms 10 ms"));
+    assert_eq!(fixed("random-detect 10 ms 5 us").1, None, "the units would stay");
+    assert_eq!(fixed("random-detect 10 ms 5 ms probability percentage 10").1, None, "10 is a third value");
+}

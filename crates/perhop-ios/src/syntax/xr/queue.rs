@@ -118,8 +118,12 @@ fn of_values(
 
 /// Parses minimum and maximum with their units and the probability; `None` if the router refuses them.
 fn thresholds(detect: &mut RandomDetect, reader: &mut Reader) -> Result<Option<At<Thresholds>>, Finding> {
+    let words = reader.rest();
     let (min, unit) = threshold(reader)?;
+    let second = reader.rest();
     let (max, other) = threshold(reader)?;
+    // The numbers as they are written: `10 ms` is stored as 10000 µs.
+    let lengths = [&words[..words.len() - second.len()], &second[..second.len() - reader.rest().len()]];
     let mut denominator = DEFAULT_DENOMINATOR;
     if reader.eat("probability") {
         reader.keyword(&["percentage", "percent"]);
@@ -143,17 +147,29 @@ fn thresholds(detect: &mut RandomDetect, reader: &mut Reader) -> Result<Option<A
         return Ok(None);
     }
     if min > max {
-        reader.report_crossed(
-            &rules::WRED_THRESHOLDS_CROSSED,
-            (min, max),
-            "the minimum threshold is above the maximum threshold",
-            "the router refuses the line: the default thresholds apply",
-        );
+        report_crossed(reader, lengths);
         return Ok(None);
     }
     detect.unit = unit;
     let thresholds = Thresholds { min, max: max.max(min + 1), mark_probability_denominator: denominator };
     Ok(Some(At::new(reader.line, thresholds)))
+}
+
+/// Reports a minimum above the maximum, both as their words: a number, perhaps with a unit.
+fn report_crossed(reader: &mut Reader, [min, max]: [&[&str]; 2]) {
+    let message = format!(
+        "the minimum threshold, {}, is above the maximum threshold, {}",
+        min.join(" "),
+        max.join(" ")
+    );
+    let (rule, effect) =
+        (&rules::WRED_THRESHOLDS_CROSSED, "the router refuses the line: the default thresholds apply");
+    if min[1..] == max[1..] {
+        reader.report_crossed(rule, (min[0], max[0]), message, effect);
+    } else {
+        // An exchange of the numbers alone would give other lengths.
+        reader.report(rule, message, effect);
+    }
 }
 
 fn threshold(reader: &mut Reader) -> Result<(u64, ThresholdUnit), Finding> {
