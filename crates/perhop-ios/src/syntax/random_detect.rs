@@ -194,7 +194,7 @@ fn threshold(reader: &mut Reader, what: &str) -> Result<(u64, Option<ThresholdUn
     })
 }
 
-fn name(unit: ThresholdUnit) -> &'static str {
+pub(super) fn name(unit: ThresholdUnit) -> &'static str {
     match unit {
         ThresholdUnit::Packets => "packets",
         ThresholdUnit::Bytes => "bytes",

@@ -8,6 +8,7 @@ use crate::ast::{
 use crate::nexus::LARGEST_FACTOR;
 use crate::rules;
 use crate::syntax::command::{Command, irrelevant, modelled, not_modelled, recorded};
+use crate::syntax::random_detect::name;
 use crate::syntax::xr::units::{Length, length, rate};
 use crate::words::{Finding, Reader, Reading};
 
@@ -201,13 +202,24 @@ impl Written {
         (max, other): (u64, ThresholdUnit),
         reader: &mut Reader,
     ) -> Option<(RandomDetect, Option<String>)> {
-        if min > max || unit != other {
-            reader.report_crossed(
-                &rules::WRED_THRESHOLDS_CROSSED,
-                (min, max),
-                "the minimum threshold is above the maximum threshold",
-                "the switch refuses the line",
+        if unit != other {
+            reader.report(
+                &rules::WRED_UNITS_MIXED,
+                format!(
+                    "the minimum threshold is in {}, but the maximum threshold is in {}",
+                    name(unit),
+                    name(other)
+                ),
+                "the switch refuses the line: write both in the same unit",
             );
+            return None;
+        }
+        if min > max {
+            let of = name(unit);
+            let message =
+                format!("the minimum threshold, {min} {of}, is above the maximum threshold, {max} {of}");
+            let effect = "the switch refuses the line";
+            reader.report_crossed(&rules::WRED_THRESHOLDS_CROSSED, (min, max), message, effect);
             return None;
         }
         let percent = self.percent.unwrap_or(100);
