@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use perhop_lint::Diagnostic;
+use perhop_lint::{Diagnostic, Line, LineState};
 
 use crate::ast::{AclAction, ClassMap, Combination, Configuration, Criterion, LabelUse, Polarity, Statement};
 use crate::rules;
@@ -14,12 +14,7 @@ pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) 
         // Empty class-maps with this prefix are not reported: switches generate them for packets to their own
         // processor.
         if map.statements.is_empty() && !map.name.starts_with("system-cpp-") {
-            found.push(Diagnostic::new(
-                &rules::CLASS_MAP_EMPTY,
-                map.line,
-                format!("class-map {} has no criterion", map.name),
-                "the router accepts the empty class-map, but no packet matches it",
-            ));
+            found.push(empty(configuration, map));
         }
         if used.contains(map.name.as_str()) {
             found.extend(unseen(configuration, map));
@@ -28,6 +23,36 @@ pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) 
             found.extend(contradiction(configuration, map));
         }
     }
+}
+
+/// Reports a class-map without criteria. Its criterion can be in a line that perhop does not recognize.
+fn empty(configuration: &Configuration, map: &ClassMap) -> Diagnostic {
+    let (message, effect) = match unrecognized(configuration, map) {
+        Some(line) => (
+            format!(
+                "class-map {} has no criterion that perhop recognizes (line {}: `{}`)",
+                map.name,
+                line.number,
+                line.text.trim()
+            ),
+            "no packet matches the class-map in perhop",
+        ),
+        None => (
+            format!("class-map {} has no criterion", map.name),
+            "the router accepts the empty class-map, but no packet matches it",
+        ),
+    };
+    Diagnostic::new(&rules::CLASS_MAP_EMPTY, map.line, message, effect)
+}
+
+/// Returns the first `match` line of the block that perhop does not recognize.
+fn unrecognized<'a>(configuration: &'a Configuration, map: &ClassMap) -> Option<&'a Line> {
+    let is_match = |line: &&Line| line.text.split_whitespace().next() == Some("match");
+    let below = configuration.lines.get(map.line..)?.iter();
+    let block = below.take_while(|line| {
+        line.is_blank('!') || line.text.starts_with(char::is_whitespace) || is_match(line)
+    });
+    block.filter(is_match).find(|line| line.state == LineState::NotRecognized)
 }
 
 /// Returns the class-maps that policies name, directly or through other class-maps.

@@ -116,3 +116,20 @@ fn classes_for_ends_of_tunnels_are_not_hidden() {
         assert!(node(list, address), "{list} at {address}");
     }
 }
+
+/// The criterion of a newer release is a criterion, although perhop does not recognize it.
+#[test]
+fn a_class_map_with_an_unrecognized_criterion_is_not_reported_as_empty() {
+    let message = |lines: &str| {
+        let text = format!("class-map match-all V\n{lines}policy-map P\n class V\n  set dscp ef\n");
+        let configuration = perhop_ios::parse(&text);
+        let found = configuration.diagnostics.iter().find(|found| found.rule.id == "class-map-empty");
+        found.map(|found| found.message.clone()).unwrap_or_default()
+    };
+    assert_eq!(message(""), "class-map V has no criterion");
+    assert_eq!(
+        message(" description voice\n match dscp 99\n"),
+        "class-map V has no criterion that perhop recognizes (line 3: `match dscp 99`)"
+    );
+    assert_eq!(message(" match dscp 46\n"), "");
+}
