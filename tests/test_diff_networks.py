@@ -89,6 +89,16 @@ def test_equal_networks_are_proved_equal(compared: Any) -> None:
     assert "nothing differs: proved for all packets between all sites" in text
 
 
+def test_networks_without_a_common_device_have_no_equal_device(compared: Any, perhop: Command) -> None:
+    others = {name: text.replace("hostname ", "hostname X") for name, text in STAR.items()}
+    _, proof, _ = compared(STAR, others)
+    assert not [text for text in proof["compared"] if "same configuration" in text]
+    assert {"only old has the device B1", "only new has the device XHUB"} <= set(proof["not_decided"])
+    _, proof, _ = compared(STAR, {name: STAR[name] for name in ("b1.cfg", "b2.cfg", "hub.cfg")})
+    assert "3 devices have the same configuration in both" in proof["compared"]
+    assert "only old has the device B3" in proof["not_decided"]
+
+
 def test_a_guarantee_changes_for_the_pairs_that_pass_it(compared: Any) -> None:
     found, proof, text = compared(STAR, {**STAR, "b1.cfg": branch(1, voice=20)})
     voice = [change for change in found["changes"] if "ef" in change["codepoints"]]

@@ -11,7 +11,7 @@ use perhop_qos::classifier::Prefix;
 use perhop_qos::{ConfigError, Dscp, Packet};
 use rayon::prelude::*;
 
-use super::answer::{NetworkDifference, WalkChange, written};
+use super::answer::{NetworkDifference, OnlyIn, WalkChange, written};
 use super::pairs::{DevicePair, Ends};
 use super::walks::{Comparer, Walked};
 use crate::prove::{Verdict, devices};
@@ -32,9 +32,8 @@ pub(super) fn prove(
     let mut proof = std::mem::take(&mut found.proof);
     for only in &found.only {
         if only.kind != "policy" {
-            proof
-                .not_decided
-                .push(format!("only the {} network has the {} {}", only.snapshot, only.kind, only.name));
+            let name = names[usize::from(only.snapshot == "new")];
+            proof.not_decided.push(format!("only {name} has the {} {}", only.kind, only.name));
         }
     }
     if written(comparer.snapshots[0]) != written(comparer.snapshots[1]) {
@@ -71,9 +70,14 @@ pub(super) fn prove(
             .compared
             .push(format!("{equal} devices with a changed configuration treat all packets as before"));
     }
-    let count =
-        comparer.snapshots[0].devices.len() - comparer.changed.len().min(comparer.snapshots[0].devices.len());
-    proof.compared.push(format!("{count} devices have the same configuration in both"));
+    let is_only = |only: &&OnlyIn| only.kind == "device" && only.snapshot == "old";
+    let removed = found.only.iter().filter(is_only).count();
+    let differing = removed + comparer.changed.len();
+    match comparer.snapshots[0].devices.len().saturating_sub(differing) {
+        0 => {}
+        1 => proof.compared.push("1 device has the same configuration in both".to_owned()),
+        count => proof.compared.push(format!("{count} devices have the same configuration in both")),
+    }
     for walked in lifting.found {
         found.add_witness(walked);
     }
