@@ -193,7 +193,7 @@ def test_a_policy_that_the_router_refuses_is_named(perhop: Command, tmp_path: Pa
     file = tmp_path / "mixed.cfg"
     file.write_text(SITE.replace("bandwidth 232", "bandwidth remaining percent 40"))
     ended = perhop("rates", file)
-    assert (ended.code, ended.out) == (2, "no port has queues\n")
+    assert (ended.code, ended.out) == (2, "no port is shown: see the errors\n")
     assert "left out: GigabitEthernet0/0/1: error in line 14: policy SITE mixes units" in ended.err
 
 

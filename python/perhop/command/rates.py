@@ -69,7 +69,7 @@ def rates(
     if json:
         print_json({"schema_version": 1, "ports": [port.to_dict() for port in found]})
     elif not found:
-        print("no port has queues")
+        print("no port is shown: see the errors" if refused else "no port has queues")
     else:
         for port in found:
             _show(port)
