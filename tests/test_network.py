@@ -91,6 +91,13 @@ def test_a_packet_is_traced_to_its_host_and_back(perhop: Command, star: Path) ->
     assert (there["dscp"], there["changes"]) == ("ef", [])
 
 
+def test_an_error_of_the_reply_names_the_option_of_its_sender(perhop: Command, star: Path) -> None:
+    ended = perhop("trace", star, "--from", "10.1.0.5", "--to", "10.9.0.20")
+    assert ended.code == 2
+    reply = "the reply from --to 10.9.0.20: udp 10.9.0.20:49152 > 10.1.0.5:49152"
+    assert f"{reply} dscp default: no device" in ended.err or f"{reply}: no device" in ended.err
+
+
 def test_a_mark_that_changes_is_named_with_its_line(perhop: Command, tmp_path: Path) -> None:
     reset = "policy-map RESET\n class class-default\n  set dscp default\n"
     changed = reset + hub(2, " service-policy input RESET\n")

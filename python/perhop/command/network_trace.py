@@ -40,7 +40,7 @@ def trace_network(
     walks = []
     for packet in packets or ["udp"]:
         there = network.walk(packet_between(source, destination, packet))
-        back = network.walk(packet_between(destination, source, _reversed(packet)))
+        back = _reply(network, packet_between(destination, source, _reversed(packet)), ends[1])
         walks.append({"there": there, "back": back})
     if json:
         print_json({"schema_version": 1, "walks": walks})
@@ -49,6 +49,14 @@ def trace_network(
             show_lines("\n".join(map(printable, walk_lines(walk["there"], "there"))), {})
             show_lines("\n".join(map(printable, walk_lines(walk["back"], "back"))), {})
     return Exit.OK
+
+
+def _reply(network: Network, packet: str, sender: str) -> dict[str, Any]:
+    """Return the path of a reply. An error names the option of its sender: the user did not write it."""
+    try:
+        return network.walk(packet)
+    except InvalidInputError as error:
+        raise InvalidInputError(f"the reply from --to {sender}: {error}", error.help) from error
 
 
 def _reversed(packet: str) -> str:
