@@ -28,7 +28,12 @@ impl Kernel {
         index
     }
 
-    /// Reports that tc or Linux refuses the command in a line.
+    /// Reports that tc refuses the command in a line, before Linux receives it.
+    pub(crate) fn refuse_by_tc(&mut self, number: usize, message: impl Into<String>) {
+        self.log.found(&rules::TC_COMMAND_REFUSED, number, message, "tc refuses the command");
+    }
+
+    /// Reports that Linux refuses the command in a line.
     pub(crate) fn refuse(&mut self, number: usize, message: impl Into<String>) {
         let linux = "Linux refuses the command: nothing changes";
         self.log.found(&rules::TC_COMMAND_REFUSED, number, message, linux);

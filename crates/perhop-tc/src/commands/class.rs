@@ -3,6 +3,7 @@
 use perhop_lint::LineState;
 
 use super::head::{head, kind_of};
+use super::qdisc::without_class;
 use crate::kernel::Kernel;
 use crate::model::{Class, Place};
 use crate::options::{self, Options, Place as At};
@@ -50,7 +51,7 @@ pub(crate) fn add_class(
     };
     let Ok(options) = read else { return };
     if kind.name == "htb" && !options.has("rate") {
-        return kernel.refuse(number, "a class of htb must have `rate`");
+        return kernel.refuse_by_tc(number, "a class of htb must have `rate`");
     }
     if kind.name == "hfsc" && words.origin == Origin::Command {
         let has = |names: &[&str]| names.iter().any(|name| options.has(name));
@@ -66,17 +67,28 @@ pub(crate) fn add_class(
     let major = if parent == units::ROOT { id } else { parent };
     let index = known.of_major(major).filter(|index| known.qdiscs[*index].kind.name == kind.name);
     let Some(index) = index else {
-        let message =
-            format!("there is no {} {} on the device", kind.name, units::shown_id(major & 0xffff_0000));
+        let handle = major & 0xffff_0000;
+        let message = match known.of_major(handle) {
+            None => known.without_qdisc(handle),
+            Some(index) => {
+                let (other, shown) = (&known.qdiscs[index], units::shown_id(handle));
+                format!("qdisc {shown} of {} is {}, not {}", known.name, other.kind.name, kind.name)
+            }
+        };
         return kernel.refuse(number, message);
     };
     let qdisc = &mut known.qdiscs[index];
     let inner = (parent != units::ROOT && parent & 0xffff != 0).then_some(parent);
     if inner.is_some_and(|inner| qdisc.class(inner).is_none()) && !shown {
-        return kernel.refuse(number, format!("there is no class {}", units::shown_id(parent)));
+        let message = without_class(kernel, device, parent);
+        return kernel.refuse(number, message);
     }
     if id & 0xffff_0000 != qdisc.handle {
-        let message = format!("{} is not a class of {}", units::shown_id(id), units::shown_id(qdisc.handle));
+        let message = format!(
+            "the major number of class {} differs from the handle {} of its qdisc",
+            units::shown_id(id),
+            units::shown_id(qdisc.handle)
+        );
         return kernel.refuse(number, message);
     }
     let there = qdisc.classes.iter().position(|class| class.id == id);
@@ -104,7 +116,8 @@ fn delete_class(kernel: &mut Kernel, number: usize, device: usize, id: u32) {
         Some((index, at))
     });
     let Some((index, at)) = found else {
-        return kernel.refuse(number, format!("there is no class {}", units::shown_id(id)));
+        let message = without_class(kernel, device, id);
+        return kernel.refuse(number, message);
     };
     let class = known.qdiscs[index].classes.remove(at);
     let mut lines = vec![class.line];

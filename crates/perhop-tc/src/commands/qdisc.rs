@@ -2,7 +2,7 @@
 
 use perhop_lint::LineState;
 
-use super::head::{head, kind_of};
+use super::head::{Head, head, kind_of};
 use crate::kernel::Kernel;
 use crate::model::{HOOKS, Place, Qdisc};
 use crate::options::{self, Options, Place as At, Trouble, Value};
@@ -65,6 +65,24 @@ pub(crate) fn qdisc(kernel: &mut Kernel, number: usize, verb: &str, words: &mut 
     if verb == "delete" {
         return delete_qdisc(kernel, number, device, place, head.handle);
     }
+    let handle = head.handle;
+    set_qdisc(kernel, number, verb, (device, place, head), words);
+    let known = &mut kernel.devices[device];
+    if let Some(handle) = handle
+        && !known.qdiscs.iter().any(|qdisc| qdisc.handle == handle)
+    {
+        known.without_effect.insert(handle, number);
+    }
+}
+
+/// Adds or changes a discipline.
+fn set_qdisc(
+    kernel: &mut Kernel,
+    number: usize,
+    verb: &str,
+    (device, place, head): (usize, Option<Place>, Head),
+    words: &mut Words,
+) {
     let existing = place.and_then(|place| kernel.devices[device].at(place));
     let named = head.kind;
     let kind = match named {
@@ -115,7 +133,7 @@ fn is_right(kernel: &mut Kernel, number: usize, kind: &Kind, options: &Options) 
     let wanted = match kind.name {
         "tbf" => missing(&["rate", "burst"]).or_else(|| {
             let has = ["limit", "latency", "lat"].iter().any(|name| options.has(name));
-            (!has).then_some("limit")
+            (!has).then_some("limit` or `latency")
         }),
         "red" if options.number("limit") == Some(0) => Some("limit"),
         "red" => missing(&["limit", "avpkt"]),
@@ -124,15 +142,15 @@ fn is_right(kernel: &mut Kernel, number: usize, kind: &Kind, options: &Options) 
         _ => None,
     };
     if let Some(name) = wanted {
-        kernel.refuse(number, format!("{} must have `{name}`", kind.name));
+        kernel.refuse_by_tc(number, format!("{} must have `{name}`", kind.name));
         return false;
     }
     if kind.name == "tbf" && options.has("limit") && options.has("latency") {
-        kernel.refuse(number, "tbf accepts `limit` or `latency`, but not both");
+        kernel.refuse_by_tc(number, "tbf accepts `limit` or `latency`, but not both");
         return false;
     }
     if kind.name == "tbf" && options.has("peakrate") && !options.has("mtu") {
-        kernel.refuse(number, "tbf with `peakrate` must have `mtu`");
+        kernel.refuse_by_tc(number, "tbf with `peakrate` must have `mtu`");
         return false;
     }
     let bands = options.number("bands").unwrap_or(3).max(1);
@@ -157,7 +175,8 @@ fn is_right_cake(kernel: &mut Kernel, number: usize, options: &Options) -> bool 
     };
     let presets = given(&RTT_PRESETS);
     if let [first, second, ..] = presets.as_slice() {
-        kernel.refuse(number, format!("cake accepts only one of `{first}` and `{second}`: both set `rtt`"));
+        let message = format!("cake accepts only one of `{first}` and `{second}`: both set `rtt`");
+        kernel.refuse_by_tc(number, message);
         return false;
     }
     let overhead = match options.value("overhead") {
@@ -165,11 +184,12 @@ fn is_right_cake(kernel: &mut Kernel, number: usize, options: &Options) -> bool 
         _ => 0,
     };
     if !(-64..=256).contains(&overhead) {
-        kernel.refuse(number, format!("`overhead {overhead}` of cake: write a number from -64 to 256"));
+        let message = format!("`overhead {overhead}` of cake: write a number from -64 to 256");
+        kernel.refuse_by_tc(number, message);
         return false;
     }
     if let Some(mpu) = options.number("mpu").filter(|mpu| *mpu > 256) {
-        kernel.refuse(number, format!("`mpu {mpu}` of cake: write a number from 0 to 256"));
+        kernel.refuse_by_tc(number, format!("`mpu {mpu}` of cake: write a number from 0 to 256"));
         return false;
     }
     for group in EXCLUSIVE {
@@ -189,8 +209,7 @@ fn put(kernel: &mut Kernel, number: usize, device: usize, verb: &str, mut new: Q
     if let Place::Class(id) = new.place
         && !has_class(kernel, device, id)
     {
-        let classes = classes_of(kernel, device).join(", ");
-        let message = format!("there is no class {}: {}", units::shown_id(id), listed(&classes));
+        let message = without_class(kernel, device, id);
         return kernel.refuse(number, message);
     }
     let known = &mut kernel.devices[device];
@@ -229,10 +248,12 @@ fn put(kernel: &mut Kernel, number: usize, device: usize, verb: &str, mut new: Q
             }
         }
         None if verb == "change" || verb == "link" => {
-            return kernel.refuse(
-                number,
-                "no discipline exists there that the command could change: write add or replace",
+            let message = format!(
+                "{} has no qdisc at {} that `{verb}` could change: write `add` or `replace`",
+                known.name,
+                shown_place(new.place)
             );
+            return kernel.refuse(number, message);
         }
         None => {}
     }
@@ -247,8 +268,35 @@ fn put(kernel: &mut Kernel, number: usize, device: usize, verb: &str, mut new: Q
     kernel.devices[device].qdiscs.push(new);
 }
 
-fn listed(names: &str) -> String {
-    if names.is_empty() { "the discipline has no classes".to_owned() } else { format!("classes: {names}") }
+/// Returns that a device has no class `id`, and the reason: the missing discipline, or the known classes.
+pub(super) fn without_class(kernel: &Kernel, device: usize, id: u32) -> String {
+    let (known, shown) = (&kernel.devices[device], units::shown_id(id));
+    let name = &known.name;
+    let Some(index) = known.of_major(id) else {
+        let without = known.without_qdisc(id & 0xffff_0000);
+        return format!("{name} has no class {shown}, because {without}");
+    };
+    let qdisc = &known.qdiscs[index];
+    let classes: Vec<String> =
+        qdisc.classes.iter().take(MOST_LISTED).map(|class| units::shown_id(class.id)).collect();
+    if classes.is_empty() {
+        let bands = qdisc.options.number("bands").filter(|_| qdisc.kind.name == "prio");
+        let bands = bands.map_or_else(String::new, |bands| format!(" with {bands} bands"));
+        return format!("{name} has no class {shown} in {} of line {}{bands}", qdisc.kind.name, qdisc.line);
+    }
+    format!("{name} has no class {shown}; classes of this qdisc are {}", classes.join(", "))
+}
+
+/// Limit on the number of classes that a message lists.
+const MOST_LISTED: usize = 16;
+
+/// Returns a place as in commands of tc.
+fn shown_place(place: Place) -> String {
+    match place {
+        Place::Root => "root".to_owned(),
+        Place::Hooks => "ingress".to_owned(),
+        Place::Class(id) => format!("parent {}", units::shown_id(id)),
+    }
 }
 
 /// Whether a discipline can be attached to the class `id`.
@@ -269,11 +317,6 @@ fn has_class(kernel: &Kernel, device: usize, id: u32) -> bool {
     }
 }
 
-fn classes_of(kernel: &Kernel, device: usize) -> Vec<String> {
-    let qdiscs = &kernel.devices[device].qdiscs;
-    qdiscs.iter().flat_map(|qdisc| &qdisc.classes).take(16).map(|class| units::shown_id(class.id)).collect()
-}
-
 fn delete_qdisc(
     kernel: &mut Kernel,
     number: usize,
@@ -285,8 +328,13 @@ fn delete_qdisc(
     let by_handle = || handle.and_then(|handle| known.qdiscs.iter().position(|qdisc| qdisc.handle == handle));
     let index = place.map_or_else(by_handle, |place| known.at(place));
     let Some(index) = index else {
+        let at = place.map_or_else(
+            || units::shown_id(handle.unwrap_or(0)),
+            |place| format!("at {}", shown_place(place)),
+        );
+        let note = format!("{} has no qdisc {at} that the command could delete", known.name);
         kernel.log.state(number, LineState::Irrelevant);
-        return kernel.log.note(number, "no discipline exists there that the command could delete");
+        return kernel.log.note(number, note);
     };
     for line in known.remove(index) {
         kernel.log.taken_back(line, number);

@@ -311,7 +311,7 @@ impl<'a> Tree<'a> {
         if is_there {
             return if id >> 16 == 0 { qdisc.handle | id } else { id };
         }
-        let message = format!("{} is not a class of {}", shown_id(id), shown_id(qdisc.handle));
+        let message = format!("qdisc {} has no class {}", shown_id(qdisc.handle), shown_id(id));
         self.log.found(
             &rules::TC_FILTER_WITHOUT_CLASS,
             line,

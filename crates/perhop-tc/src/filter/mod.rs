@@ -19,7 +19,7 @@ pub(crate) use kept::{add, owner, takes_filters};
 pub(crate) use police::police;
 
 use crate::kernel::Kernel;
-use crate::model::{Condition, Family};
+use crate::model::{Condition, Family, HOOKS};
 use crate::nearest::suggestion;
 use crate::units;
 use crate::words::{Words, abbreviates};
@@ -48,9 +48,16 @@ pub(crate) fn apply(
     words: &mut Words,
 ) {
     let Some((index, parent)) = owner(kernel, device, head.parent) else {
-        let shown = head.parent.map_or_else(|| "root".to_owned(), units::shown_id);
-        return kernel
-            .refuse(number, format!("the queueing discipline {shown} of the filter does not exist"));
+        let known = &kernel.devices[device];
+        let name = &known.name;
+        let message = match head.parent {
+            None | Some(units::ROOT) => format!("{name} has no root qdisc for the filter"),
+            Some(HOOKS..) => {
+                format!("{name} has no ingress qdisc for the filter: add `tc qdisc add dev {name} clsact`")
+            }
+            Some(parent) => format!("{} for the filter", known.without_qdisc(parent & 0xffff_0000)),
+        };
+        return kernel.refuse(number, message);
     };
     if verb == "delete" {
         return delete(kernel, number, device, (index, parent), &head, words.peek());

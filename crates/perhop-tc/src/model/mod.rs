@@ -8,8 +8,11 @@ pub(crate) use bits::{Bits, ranges};
 pub(crate) use condition::{Condition, Family};
 pub(crate) use filter::{Action, Control, Filter, Police};
 
+use std::collections::BTreeMap;
+
 use crate::options::Options;
 use crate::syntax::Kind;
+use crate::units;
 
 /// A network device.
 #[derive(Clone, Debug, Default)]
@@ -21,6 +24,9 @@ pub(crate) struct Device {
     /// Default queue length, packets (`ip link set … txqueuelen`).
     pub(crate) tx_queue_len: Option<u64>,
     pub(crate) mtu: Option<u64>,
+    /// Lines that would have added a discipline, by its handle. tc or Linux refused them, or perhop does not
+    /// recognize them.
+    pub(crate) without_effect: BTreeMap<u32, usize>,
 }
 
 /// Default queue length, packets: `DEFAULT_TX_QUEUE_LEN` of `include/net/pkt_sched.h`.
@@ -47,6 +53,12 @@ impl Device {
         self.qdiscs
             .iter()
             .position(|qdisc| major != 0 && qdisc.handle == major && qdisc.place != Place::Hooks)
+    }
+    /// Returns that the device has no discipline `handle`, and the line that should have added it.
+    pub(crate) fn without_qdisc(&self, handle: u32) -> String {
+        let line = self.without_effect.get(&handle);
+        let because = line.map_or_else(String::new, |line| format!(" (line {line} does not add it)"));
+        format!("{} has no qdisc {}{because}", self.name, units::shown_id(handle))
     }
     pub(crate) fn root(&self) -> Option<&Qdisc> {
         self.at(Place::Root).map(|index| &self.qdiscs[index])

@@ -187,6 +187,21 @@ fn shell_syntax_around_commands_is_read() {
 }
 
 #[test]
+fn a_class_of_a_refused_discipline_names_the_refused_line() {
+    let prio = "tc qdisc add dev eth0 root handle 1: prio bands 3 priomap 0 1 2 9";
+    let messages = |last: &str| {
+        let (configuration, _) = read(&format!("{prio}\n{last}\n"));
+        let found = configuration.diagnostics.iter().filter(|diagnostic| diagnostic.line == 2);
+        found.map(|diagnostic| diagnostic.message.clone()).collect::<Vec<_>>()
+    };
+    let reason = "eth0 has no qdisc 1: (line 1 does not add it)";
+    let class = messages("tc qdisc add dev eth0 parent 1:2 handle 20: pfifo");
+    assert_eq!(class, [format!("eth0 has no class 1:2, because {reason}")]);
+    let filter = messages("tc filter add dev eth0 parent 1: matchall classid 1:1");
+    assert_eq!(filter, [format!("{reason} for the filter")]);
+}
+
+#[test]
 fn refused_commands_name_the_valid_form() {
     let cases = [
         ("tc qdisc add dev eth0 root fq_codel limits 100", "did you mean `limit`?"),
@@ -194,12 +209,13 @@ fn refused_commands_name_the_valid_form() {
         ("tc qdisc add dev eth0 root tbf rate 10mbit limit 2k", "tbf must have `burst`"),
         (
             "tc qdisc change dev eth0 root pfifo limit 3",
-            "no discipline exists there that the command could change",
+            "eth0 has no qdisc at root that `change` could change",
         ),
-        ("tc qdisc add dev eth0 parent 1:1 pfifo", "there is no class 1:1"),
+        ("tc qdisc add dev eth0 parent 1:1 pfifo", "eth0 has no class 1:1, because eth0 has no qdisc 1:"),
         ("tc qdisc ad dev eth0 root pfifo limit 1p", "write a size"),
         ("tc qdsic add dev eth0 root pfifo", "did you mean `qdisc`?"),
-        ("tc class add dev eth0 parent 1: classid 1:1 drr", "there is no drr 1:"),
+        ("tc class add dev eth0 parent 1: classid 1:1 drr", "eth0 has no qdisc 1:"),
+        ("tc qdisc add dev eth0 root tbf rate 10mbit burst 2k", "tbf must have `limit` or `latency`"),
         (
             "tc qdisc add dev eth0 root pfifo\ntc qdisc add dev eth0 root bfifo",
             "there is already pfifo of line 1",
