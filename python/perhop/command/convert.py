@@ -50,7 +50,9 @@ def convert(
 ) -> Exit:
     """Convert policies to another configuration language.
 
-    Standard error lists the constructs that have no exact equivalent. Linux commands are for one interface.
+    Standard error lists the constructs that have no exact equivalent, and the lines that the device of the
+    input refuses. The output lacks these lines, and the exit code is then 2. Linux commands are for one
+    interface.
 
     Parameters
     ----------
@@ -78,8 +80,10 @@ def convert(
     elif output is None or output == Path("-"):
         print(found.text, end="")
     if not json:
+        for line in found.refused:
+            print(printable(f"error: {file}, {line}: the output lacks this part"), file=sys.stderr)
         for remark in found.remarks:
             print(printable(f"note: {remark}"), file=sys.stderr)
         for proof in found.proofs:
             print(printable(f"{proof.where}: {_WORDS[proof.proof['verdict']]}"), file=sys.stderr)
-    return Exit.INVALID_INPUT if strict and found.remarks else Exit.OK
+    return Exit.INVALID_INPUT if found.refused or (strict and found.remarks) else Exit.OK

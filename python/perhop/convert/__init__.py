@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from perhop import _core
-from perhop.convert.policies import Remark, read_source
+from perhop.convert.policies import RefusedLine, Remark, read_source
 from perhop.convert.proof import PolicyProof, proved
 from perhop.convert.written import to_device
 from perhop.convert.yaml_text import to_yaml
 from perhop.errors import InvalidInputError
 from perhop.quantity import quantity
 
-__all__ = ["TARGETS", "Converted", "Remark", "convert"]
+__all__ = ["TARGETS", "Converted", "RefusedLine", "Remark", "convert"]
 
 #: perhop's own policies.
 _OWN = "yaml"
@@ -38,6 +38,8 @@ class Converted:
     #: For a configuration in the language of a device: the proof that each policy treats all packets as
     #: before.
     proofs: tuple[PolicyProof, ...] = ()
+    #: The lines of the input that its device refuses. The output lacks these parts.
+    refused: tuple[RefusedLine, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain data."""
@@ -45,6 +47,7 @@ class Converted:
             "text": self.text,
             "remarks": [remark.to_dict() for remark in self.remarks],
             "proofs": [{"where": proof.where, **proof.proof} for proof in self.proofs],
+            "refused": [line.to_dict() for line in self.refused],
         }
 
 
@@ -77,12 +80,15 @@ def convert(
     )
     if to == _OWN:
         text, remarks = to_yaml(source)
-        return Converted(text, (*source.left_out, *remarks))
+        return Converted(text, (*source.left_out, *remarks), refused=source.refused)
     if to not in TARGETS:
         raise InvalidInputError(f"cannot convert to `{to}`", f"one of {', '.join(TARGETS)}")
     written = to_device(source, to, platform)
     return Converted(
-        written.text, (*source.left_out, *written.remarks), tuple(proved(source, written, platform))
+        written.text,
+        (*source.left_out, *written.remarks),
+        tuple(proved(source, written, platform)),
+        source.refused,
     )
 
 

@@ -13,7 +13,14 @@ from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 from perhop import _core
-from perhop.configuration import STANDARD_INPUT, checked, meant, reading_platform, router_text
+from perhop.configuration import (
+    STANDARD_INPUT,
+    checked,
+    meant,
+    policy_errors,
+    reading_platform,
+    router_text,
+)
 from perhop.core_types import ResolvedPolicy, RouterPort, RouterReport
 from perhop.errors import InvalidInputError
 from perhop.printable import printable
@@ -62,6 +69,24 @@ class Remark:
 
 
 @dataclass(frozen=True)
+class RefusedLine:
+    """A line that the device refuses, so its policies lack this part."""
+
+    line: int
+    message: str
+    #: The interfaces whose policies the line concerns; of many, the first.
+    interfaces: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """Return the line and the fault."""
+        return f"line {self.line}: {self.message}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the line as plain data."""
+        return {"line": self.line, "message": self.message, "interfaces": list(self.interfaces)}
+
+
+@dataclass(frozen=True)
 class Attached:
     """A policy, and its attachment if known."""
 
@@ -97,6 +122,16 @@ class Source:
     text: str | None = None
     #: The policies whose queues have unknown limits.
     left_out: tuple[Remark, ...] = ()
+
+    @property
+    def refused(self) -> tuple[RefusedLine, ...]:
+        """The lines of the converted policies that the device refuses."""
+        converted = {attached.interface for attached in self.attached}
+        return tuple(
+            RefusedLine(error["line"], error["message"], tuple(error["interfaces"]))
+            for error in (policy_errors(self.report) if self.report else ())
+            if error.get("further_interfaces") or converted.intersection(error["interfaces"])
+        )
 
 
 def read_source(
