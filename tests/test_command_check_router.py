@@ -49,7 +49,7 @@ def test_lines_that_need_attention_are_listed_by_state(perhop: Command, router: 
     )
     assert "    12  ip nat outside\n        the device translates addresses" in ended.out
     assert "priority 128" not in ended.out
-    assert ended.out.endswith("\n1 error; perhop does not run interfaces with errors: Serial0/0\n")
+    assert ended.out.endswith("\n1 error: `perhop run` leaves out the interfaces with errors: Serial0/0\n")
     assert perhop("run", router).code == 2
 
 
@@ -60,7 +60,7 @@ def test_errors_in_unused_parts_do_not_stop_run(perhop: Command, router: Path) -
     ended = perhop("check", router)
     assert ended.code == 1
     assert f"{router}: router, not ok: 15 lines: " in ended.out
-    assert ended.out.endswith("\n1 error, none in a policy of an interface: `perhop run` runs the others\n")
+    assert ended.out.endswith(": `perhop run` runs all interfaces with a policy\n")
     found = perhop("check", router, "--json").json()["files"][0]
     assert (found["valid"], found["attached_errors"]) == (False, [])
     ended = perhop("run", router, "--quiet")

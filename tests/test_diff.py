@@ -110,7 +110,7 @@ def test_incomparable_inputs_are_refused(perhop: Command, old: Path) -> None:
     renamed = perhop("diff", old, new, "--strict")
     assert renamed.code == 4
     assert "has no interface Serial0/" in renamed.out
-    assert "gone: queue VOICE" in renamed.out
+    assert "removed: queue VOICE" in renamed.out
     assert "neither configuration has an interface `Gi9/9`" in perhop("diff", old, new, "--out", "Gi9/9").err
     missing = perhop("diff", old, "gone.cfg")
     assert missing.code == 2

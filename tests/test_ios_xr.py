@@ -26,7 +26,8 @@ def test_a_platform_that_is_assumed_is_named(perhop: Command) -> None:
     ended = perhop("check", EDGE)
     first = ended.out.splitlines()[0]
     assert first.endswith(
-        "platform: asr-9000 (probably: line 1: RP/0/RSP0/CPU0:edge-2#show running-config; --platform)"
+        "platform: asr-9000 (likely from line 1: RP/0/RSP0/CPU0:edge-2#show running-config; "
+        "--platform sets it)"
     )
     assert "warning[platform-assumed]: no line names the hardware: perhop assumes asr-9000" in ended.out
     assert "not recognized" in ended.out and "frobnicate 7" in ended.out

@@ -30,8 +30,11 @@ def platform(**changes: Any) -> RecognizedPlatform:
     [
         ({}, "platform: hqf (line 3: version 15.1)"),
         ({"chosen": True}, "platform: hqf (--platform)"),
-        ({"certain": False, "because": []}, "platform: hqf (assumed: no version line; --platform)"),
-        ({"certain": False}, "platform: hqf (probably: line 3: version 15.1; --platform)"),
+        (
+            {"certain": False, "because": []},
+            "platform: hqf (assumed, because no line has the version; --platform sets it)",
+        ),
+        ({"certain": False}, "platform: hqf (likely from line 3: version 15.1; --platform sets it)"),
         (
             {
                 "dialect": "nx-os",

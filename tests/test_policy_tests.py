@@ -160,7 +160,7 @@ TEST = "  - { name: a, scenario: s.yaml, assert: [ v.loss < 1 ]"
         ("tests: []\n", "policy.tests.yaml:1:1: `perhop-tests` is missing"),
         (
             "perhop-tests: 2\ntests: []\n",
-            ":1:15: the version of the format is 1, not `2`",
+            ":1:15: `perhop-tests: 2` is not a version that perhop reads",
         ),
         ("perhop-tests: 1\n", ":1:1: `tests` is missing"),
         ("perhop-tests: 1\ntests: {}\n", ":2:8: `tests` is a list, not a mapping"),

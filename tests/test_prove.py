@@ -422,7 +422,7 @@ def test_convert_proves_its_output(perhop: Command, tmp_path: Path) -> None:
     ended = perhop("convert", "router.cfg", "--to", "ios", "--json")
     assert [proof["verdict"] for proof in ended.json()["proofs"]] == ["equal"]
     shown = perhop("convert", "router.cfg", "--to", "ios")
-    assert "the output treats all packets like the input (proved)" in shown.err
+    assert "the converted policy treats all packets like the input (proved)" in shown.err
 
 
 def long_list(length: int) -> list[str]:

@@ -207,7 +207,7 @@ def test_a_sweep_of_the_first_format_is_refused_by_name(tmp_path: Path) -> None:
     with whole_folder(tmp_path / "sweep", "sweep") as new:
         (new / "sweep.json").write_text(manifest.json_text({"schema_version": 1, "points": []}))
         manifest.seal(new, "sweep", {"seed": 1})
-    with pytest.raises(UnreadableFileError, match="a sweep of a format other than 3"):
+    with pytest.raises(UnreadableFileError, match="this perhop reads format 3"):
         library.Sweep.load(tmp_path / "sweep")
 
 

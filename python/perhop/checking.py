@@ -179,9 +179,11 @@ def _findings_about_file(report: RouterReport) -> list[Finding]:
         found.append(_of_file("little-recognized", "nothing to check: the file has no commands", None))
     elif known < _LITTLE * total and is_supported(report):
         message = f"{known} of {total} lines are commands that perhop knows"
-        found.append(
-            _of_file("little-recognized", message, "`perhop check --help` names the languages that it reads")
-        )
+        remedy = "`perhop check --help` names the languages that it reads"
+        commands = sum(line["text"].split()[:1] == ["tc"] for line in report["lines"])
+        if commands > total / 2:
+            remedy = "the lines are commands of Linux: --platform linux"
+        found.append(_of_file("little-recognized", message, remedy))
     return found
 
 

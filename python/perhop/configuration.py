@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
 from perhop import _core
 from perhop.errors import InvalidInputError
 from perhop.inputs import ROUTER, SCENARIO, read_input, read_rest, regular_file, require_regular, unreadable
+from perhop.quantity import counted
 from perhop.shape import OrNull
 from perhop.tables import Cell, Column, Table, notebook
 
@@ -185,22 +186,22 @@ def platform_words(platform: RecognizedPlatform | None) -> str | None:
     if platform["chosen"]:
         reason = "--platform"
     elif not because:
-        reason = "assumed: no version line; --platform"
+        reason = "assumed, because no line has the version; --platform sets it"
     elif platform["certain"]:
         reason = because
     else:
-        reason = f"probably: {because}; --platform"
+        reason = f"likely from {because}; --platform sets it"
     words = f"platform: {name} ({reason})"
     rules = platform.get("memory_rules", {})
     return f"{words}; memory: {evidence_words(rules)}" if rules else words
 
 
 def evidence_words(rules: Mapping[str, Sequence[str]]) -> str:
-    """Return the names of rules by their evidence; for the strongest kinds, only the number of rules."""
-    certain = [kind for kind in ("documented", "printed", "measured") if rules.get(kind)]
-    doubtful = [kind for kind in ("inferred", "recalled") if rules.get(kind)]
-    words = [f"{len(rules[kind])} rules {kind}" for kind in certain]
-    return "; ".join([*words, *(f"{kind}: {', '.join(rules[kind])}" for kind in doubtful)])
+    """Return the number of rules with a source (documents, outputs, measurements) and without one."""
+    certain = sum(len(rules.get(kind, ())) for kind in ("documented", "printed", "measured"))
+    doubtful = sum(len(rules.get(kind, ())) for kind in ("inferred", "recalled"))
+    without = f", {doubtful} without" if doubtful else ""
+    return f"{counted(certain, 'rule')} from documents or outputs of devices{without}"
 
 
 def is_supported(report: RouterReport) -> bool:

@@ -118,7 +118,7 @@ def simulate(
     if times != FITTING:
         _require("replications", times, 1, 2**32 - 1)
     if engine not in get_args(Engine):
-        raise InvalidInputError(f"engine is `{engine}`", help="expected `fast`, `parallel` or `plain`")
+        raise InvalidInputError(f"`{engine}` is not an engine", help="expected `fast`, `parallel` or `plain`")
     _require("threads", 1 if threads is None else threads, 1, _MOST_THREADS)
     if captures and captures.snap_length is not None:
         _require("snap_length", captures.snap_length, 1, LARGEST_FRAME)

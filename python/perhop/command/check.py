@@ -157,7 +157,10 @@ def _failing(defaults: CheckSettings, fail_on: FailOn | None, *, strict: bool) -
     """Return the severities of findings that fail."""
     least = fail_on or ("warning" if strict else defaults.fail_on or "error")
     if least not in _SEVERITIES:
-        raise InvalidInputError(f"perhop.toml: `fail-on` is `{least}`", f"one of {', '.join(_SEVERITIES)}")
+        raise InvalidInputError(
+            f"perhop.toml: `fail-on` is `{least}`, which is not a severity",
+            f"one of {', '.join(_SEVERITIES)}",
+        )
     return _SEVERITIES[: _SEVERITIES.index(least) + 1]
 
 

@@ -22,9 +22,9 @@ else:
 
 
 _WORDS = {
-    "equal": "the output treats all packets like the input (proved)",
-    "differ": "the output treats some packets differently",
-    "not-decided": "not decided whether the output treats all packets like the input",
+    "equal": "the converted policy treats all packets like the input (proved)",
+    "differ": "the converted policy treats some packets differently",
+    "not-decided": "not decided whether the converted policy treats all packets like the input",
 }
 
 

@@ -148,6 +148,9 @@ def _end_to_end(found: Mapping[str, Any]) -> Iterator[str]:
     changes = found["changes"]
     differing = sum(len(change["pairs"]) * len(change["codepoints"]) for change in changes)
     total = differing + found["same"]
+    if found["sites"] < 2:
+        yield "end to end: nothing is compared, because fewer than two sites are in both networks"
+        return
     between = f"end to end, between {counted(found['sites'], 'site')}"
     yield f"{between}: {differing} of {total} pairs and codepoints change"
     yield from _changes(changes)

@@ -187,7 +187,10 @@ def _queue(name: str | None) -> str:
 
 
 def _change(change: Changed) -> str:
-    for kind, value, other in (("new", change.after, change.before), ("gone", change.before, change.after)):
+    for kind, value, other in (
+        ("added", change.after, change.before),
+        ("removed", change.before, change.after),
+    ):
         if other is None and change.packet is None:
             return " ".join(filter(None, [f"{kind}:", change.part, change.what, value]))
     example = f"; for example, only one of them matches {change.packet}" if change.packet else ""

@@ -33,7 +33,7 @@ def trace_network(
     network = Network.read(folder, routes)
     if not (ends[0] and ends[1]):
         raise InvalidInputError(
-            f"{folder} is a network: --from and --to are missing",
+            f"{folder} is a network, which needs --from and --to",
             "addresses, or hosts of network.yaml: --from 10.1.0.5 --to 10.9.0.20; or --matrix",
         )
     source, destination = network.address(ends[0], "--from"), network.address(ends[1], "--to")

@@ -171,11 +171,12 @@ def _last(found: Checked, report: RouterReport) -> list[str]:
     if not attached:
         return [
             "",
-            f"{counted(errors, 'error')}, none in a policy of an interface: `perhop run` runs the others",
+            f"{counted(errors, 'error')}, not in a policy of an interface: "
+            "`perhop run` runs all interfaces with a policy",
         ]
     interfaces = sorted({name for error in attached for name in error["interfaces"]})
     shown = ", ".join(interfaces[:4]) + (", …" if len(interfaces) > 4 else "")
-    return ["", f"{counted(errors, 'error')}; perhop does not run interfaces with errors: {shown}"]
+    return ["", f"{counted(errors, 'error')}: `perhop run` leaves out the interfaces with errors: {shown}"]
 
 
 def _line(line: RouterLine) -> str:

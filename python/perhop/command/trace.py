@@ -303,7 +303,8 @@ def _reached(place: Node, wanted: str) -> dict[str, str | None]:
         name: packet for name, packet in found.items() if name == wanted or name.split("/")[-1] == wanted
     }
     if not chosen:
-        raise UnknownNameError(f"there is no queue `{wanted}`", f"queues: {', '.join(found) or 'none'}")
+        none = "none: interfaces with errors have no queues, see `perhop check`"
+        raise UnknownNameError(f"there is no queue `{wanted}`", f"queues: {', '.join(found) or none}")
     return chosen
 
 

@@ -237,7 +237,7 @@ def compare(first: Results, second: Results, tolerances: Tolerances | None = Non
     if not names:
         raise InvalidInputError(
             "the two results have no class in common",
-            f"classes: {', '.join(both[0])}; {', '.join(both[1])}",
+            f"classes of the first: {', '.join(both[0])}; of the second: {', '.join(both[1])}",
         )
     tcp = first.tcp.height > 0
     # Replications with equal seed and number have equal draws.

@@ -164,7 +164,7 @@ def shaper(
         )
     usual = {"voice": _VOICE_INTERVAL_S, "data": _DATA_INTERVAL_S}
     if traffic not in usual:
-        raise InvalidInputError(f"traffic: `{traffic}`", "voice or data")
+        raise InvalidInputError(f"traffic: `{traffic}` is not a kind of traffic", "write voice or data")
     interval_s = usual[traffic] if interval is None else quantity.time("interval", interval)
     burst_bits = max(8 * math.floor(rate_bps * interval_s / 8), 8)
     wait = interval_s - burst_bits / line_bps

@@ -167,7 +167,10 @@ def calls(
     steps = _steps(call, link, number, priority)
     notes = ["silence suppression is ignored: its gain is not certain for few calls"]
     if framing.startswith("aal5"):
-        notes.append("routers do not count cells: a call needs `call` on the link, but less in `priority`")
+        notes.append(
+            "routers do not count cells, so the rate in `priority` is lower than the rate of the calls "
+            "on the link"
+        )
     return Advice(
         f"calls of {codec} on {share * 100:g} % of {bandwidth_bps / 1e3:g} kb/s, {framing}",
         steps,

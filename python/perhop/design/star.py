@@ -125,7 +125,7 @@ def _notes(service: float, arrival: float, link: float) -> tuple[str, ...]:
             "at a ratio of 1, delay variation is irregular (Ferrari 1999; RFC 2598 A.3): use a higher ratio"
         )
     elif service < 1.5 * arrival:
-        notes.append("the ratio is below 1.5, above which more service gains little (RFC 2598 A.3, table 2)")
+        notes.append("the ratio is below 1.5; a ratio above 1.5 gains little (RFC 2598 A.3, table 2)")
     rest = _RESERVABLE * link - service
     if rest <= service:
         notes.append("best effort gets no more than EF: WFQ then works like a priority queue")

@@ -104,8 +104,8 @@ def _read(header: Row, rows: Iterator[Row]) -> Iterator[dict[str, Any]]:
     missing += ["last"] if "last" not in names and "duration" not in names else []
     if missing:
         raise header.wrong(
-            f"flow records without a column `{missing[0]}`",
-            "needed: src,dst,proto,bytes,first and last or duration",
+            f"the flow records have no column `{missing[0]}`",
+            "needed: src,dst,proto,bytes,first, and either last or duration",
         )
     from_start = "doctets" in header.cells
     is_empty = True

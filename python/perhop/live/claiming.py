@@ -60,11 +60,13 @@ def _locked(folder: int, name: str, device: str) -> int:
                 os.ftruncate(file, 0)
                 return file
         except BlockingIOError as error:
-            holder = os.pread(file, _LONGEST_NUMBER, 0).decode() or "that is just starting"
+            holder = os.pread(file, _LONGEST_NUMBER, 0).decode()
             os.close(file)
             raise InvalidInputError(
-                f"`{device}` is in use by another bridge, process {holder}",
-                "end that bridge first (Ctrl-C, or kill -INT PROCESS), or choose another interface",
+                f"`{device}` is in use by another bridge"
+                + (f", process {holder}" if holder else ", which is starting"),
+                f"end that bridge first (Ctrl-C, or kill -INT {holder or 'PROCESS'}), "
+                "or choose another interface",
             ) from error
         except FileNotFoundError:
             # The holder of the lock has removed the file in the meantime, so the name now means another file.

@@ -62,7 +62,9 @@ def read_tests(file: Path) -> list[Test]:
             "`perhop-tests` is missing, the version of the format", f"write `perhop-tests: {VERSION}`"
         )
     if (given := keys["perhop-tests"].text("`perhop-tests`")) != str(VERSION):
-        raise keys["perhop-tests"].error(f"the version of the format is {VERSION}, not `{given}`")
+        raise keys["perhop-tests"].error(
+            f"`perhop-tests: {given}` is not a version that perhop reads", f"write `perhop-tests: {VERSION}`"
+        )
     defaults = keys["defaults"].known("`defaults`", _SHARED) if "defaults" in keys else {}
     if "tests" not in keys:
         raise root.error("`tests` is missing, the list of tests")

@@ -372,10 +372,10 @@ def empty_table(name: str) -> pl.DataFrame:
 
 def _plan(saved: Saved) -> Plan:
     """Return the plan of a saved sweep; raises `UnreadableFileError` if perhop did not write it."""
-    if saved.json(FILE, {"schema_version": int})["schema_version"] != SCHEMA_VERSION:
+    if (found := saved.json(FILE, {"schema_version": int})["schema_version"]) != SCHEMA_VERSION:
         raise UnreadableFileError(
-            f"`{saved.folder}` has a sweep of a format other than {SCHEMA_VERSION}, "
-            f"by perhop {saved.manifest['perhop']}",
+            f"`{saved.folder}` has a sweep of format {found}, by perhop {saved.manifest['perhop']}; "
+            f"this perhop reads format {SCHEMA_VERSION}",
             "run it again into another folder",
         )
     document, scenario = saved.json(FILE, _SHAPE), saved.json("scenario.json", _SCENARIO)
