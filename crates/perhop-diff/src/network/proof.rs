@@ -70,14 +70,7 @@ pub(super) fn prove(
             .compared
             .push(format!("{equal} devices with a changed configuration treat all packets as before"));
     }
-    let is_only = |only: &&OnlyIn| only.kind == "device" && only.snapshot == "old";
-    let removed = found.only.iter().filter(is_only).count();
-    let differing = removed + comparer.changed.len();
-    match comparer.snapshots[0].devices.len().saturating_sub(differing) {
-        0 => {}
-        1 => proof.compared.push("1 device has the same configuration in both".to_owned()),
-        count => proof.compared.push(format!("{count} devices have the same configuration in both")),
-    }
+    proof.compared.extend(same_configurations(found, comparer));
     for walked in lifting.found {
         found.add_witness(walked);
     }
@@ -93,6 +86,17 @@ pub(super) fn prove(
     }
     found.proof = proof.with_verdict();
     Ok(())
+}
+
+/// Returns the number of devices of both networks with the same configuration, in words.
+fn same_configurations(found: &NetworkDifference, comparer: &Comparer) -> Option<String> {
+    let is_removed = |only: &&OnlyIn| only.kind == "device" && only.snapshot == "old";
+    let differing = found.only.iter().filter(is_removed).count() + comparer.changed.len();
+    match comparer.snapshots[0].devices.len().saturating_sub(differing) {
+        0 => None,
+        1 => Some("1 device has the same configuration in both".to_owned()),
+        count => Some(format!("{count} devices have the same configuration in both")),
+    }
 }
 
 /// Returns the names of devices with a changed configuration that treat all packets equally.

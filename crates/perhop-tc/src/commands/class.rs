@@ -5,8 +5,8 @@ use perhop_lint::LineState;
 use super::head::{head, kind_of};
 use super::qdisc::without_class;
 use crate::kernel::Kernel;
-use crate::model::{Class, Place};
-use crate::options::{self, Options, Place as At};
+use crate::model::{Class, Device, Place};
+use crate::options::{self, Opt, Options, Place as At};
 use crate::syntax::{Kind, Model};
 use crate::units;
 use crate::words::{Origin, Words};
@@ -43,38 +43,13 @@ pub(crate) fn add_class(
     if let Model::NotModelled(why) = kind.model {
         kernel.log.not_modelled(number, format!("{}: {why}", kind.name));
     }
-    let at = At { line: number, of: kind.name };
-    let read = if table.is_empty() && kind.options.is_empty() {
-        Ok(Options::default())
-    } else {
-        options::read(&[table], words, at, |_| false, &mut kernel.log)
-    };
-    let Ok(options) = read else { return };
-    if kind.name == "htb" && !options.has("rate") {
-        return kernel.refuse_by_tc(number, "a class of htb must have `rate`");
-    }
-    if kind.name == "hfsc" && words.origin == Origin::Command {
-        let has = |names: &[&str]| names.iter().any(|name| options.has(name));
-        if !has(&["rt", "ls", "sc", "ul"]) {
-            return kernel.refuse(number, "a class of hfsc must have `ls`, `rt` or `sc`");
-        }
-        if has(&["ul"]) && !has(&["ls", "sc"]) {
-            return kernel.refuse(number, "`ul` of hfsc needs `ls` or `sc`");
-        }
-    }
+    let Some(options) = read_options(kernel, number, (kind, table), words) else { return };
     let shown = words.origin == Origin::Output;
     let known = &mut kernel.devices[device];
     let major = if parent == units::ROOT { id } else { parent };
     let index = known.of_major(major).filter(|index| known.qdiscs[*index].kind.name == kind.name);
     let Some(index) = index else {
-        let handle = major & 0xffff_0000;
-        let message = match known.of_major(handle) {
-            None => known.without_qdisc(handle),
-            Some(index) => {
-                let (other, shown) = (&known.qdiscs[index], units::shown_id(handle));
-                format!("qdisc {shown} of {} is {}, not {}", known.name, other.kind.name, kind.name)
-            }
-        };
+        let message = without_kind(known, major & 0xffff_0000, kind);
         return kernel.refuse(number, message);
     };
     let qdisc = &mut known.qdiscs[index];
@@ -107,6 +82,49 @@ pub(crate) fn add_class(
         (None, "change") => kernel.refuse(number, "the class to change does not exist: write add or replace"),
         (None, _) => qdisc.classes.push(Class { id, parent: inner, line: number, options }),
     }
+}
+
+/// Reads the options of a class; `None` if tc or Linux refuses them.
+fn read_options(
+    kernel: &mut Kernel,
+    number: usize,
+    (kind, table): (&'static Kind, &'static [Opt]),
+    words: &mut Words,
+) -> Option<Options> {
+    let at = At { line: number, of: kind.name };
+    let read = if table.is_empty() && kind.options.is_empty() {
+        Ok(Options::default())
+    } else {
+        options::read(&[table], words, at, |_| false, &mut kernel.log)
+    };
+    let options = read.ok()?;
+    if kind.name == "htb" && !options.has("rate") {
+        kernel.refuse_by_tc(number, "a class of htb must have `rate`");
+        return None;
+    }
+    if kind.name == "hfsc" && words.origin == Origin::Command {
+        let has = |names: &[&str]| names.iter().any(|name| options.has(name));
+        if !has(&["rt", "ls", "sc", "ul"]) {
+            kernel.refuse(number, "a class of hfsc must have `ls`, `rt` or `sc`");
+            return None;
+        }
+        if has(&["ul"]) && !has(&["ls", "sc"]) {
+            kernel.refuse(number, "`ul` of hfsc needs `ls` or `sc`");
+            return None;
+        }
+    }
+    Some(options)
+}
+
+/// Returns that a device has no discipline of `kind` with the handle.
+fn without_kind(device: &Device, handle: u32, kind: &Kind) -> String {
+    device.of_major(handle).map_or_else(
+        || device.without_qdisc(handle),
+        |index| {
+            let (other, shown) = (device.qdiscs[index].kind.name, units::shown_id(handle));
+            format!("qdisc {shown} of {} is {other}, not {}", device.name, kind.name)
+        },
+    )
 }
 
 fn delete_class(kernel: &mut Kernel, number: usize, device: usize, id: u32) {
