@@ -190,7 +190,7 @@ def test_facts_are_written_and_read_again(perhop: Command, star: Path) -> None:
     ("text", "message"),
     [
         ("links: [[R9:Gi0/0, HUB:Gi0/1]]\n", "there is no device `R9`"),
-        ("links: [[B1:Gi9/9, HUB:Gi0/1]]\n", "there is no interface `Gi9/9`"),
+        ("links: [[B1:Gi9/9, HUB:Gi0/1]]\n", "device B1 has no interface `Gi9/9`"),
         ("linkz: []\n", "there is no key `linkz`"),
         ("routes: { R9: [10.0.0.0/8 = 192.0.2.1] }\n", "there is no device `R9`"),
         ("hosts: [phone]\n", "`hosts` has the wrong type or keys"),

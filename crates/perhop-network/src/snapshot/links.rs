@@ -218,7 +218,10 @@ fn written_end(devices: &[SnapshotDevice], text: &str) -> Result<LinkEnd, Config
         let names: Vec<&str> = devices.iter().map(|member| member.name.as_str()).collect();
         wrong(format!("`{text}`: there is no device `{device}`"), format!("devices: {}", names.join(", ")))
     })?;
-    let found = devices[place].device.port(interface)?;
+    let found = devices[place].device.port(interface).map_err(|error| ConfigError {
+        message: format!("`{text}`: device {device} has no interface `{interface}`"),
+        ..error
+    })?;
     let ports = &devices[place].device.router().ports;
     let port = ports.iter().position(|port| port.name == found.name).unwrap_or_default();
     Ok(end(devices, PortId { device: place, port }))

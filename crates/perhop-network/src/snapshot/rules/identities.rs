@@ -86,7 +86,7 @@ fn check_written(snapshot: &Snapshot, part: &[usize], found: &mut Vec<NetworkFin
                 continue;
             }
             let message = format!(
-                "{} has the same number for {protocol}, {number}, as {}",
+                "{} has the same router ID in {protocol}, {number}, as {}",
                 snapshot.devices[own].name, snapshot.devices[other].name
             );
             let effect = "routes and sessions of one of the two devices are ignored".to_owned();
@@ -151,7 +151,7 @@ fn check_numbers(snapshot: &Snapshot, part: &[usize], found: &mut Vec<NetworkFin
                     continue;
                 }
                 let message = format!(
-                    "{} has the same number, {}, as {}",
+                    "{} has the same router ID, {}, as {}",
                     snapshot.devices[this].name, own.value, snapshot.devices[that].name
                 );
                 let effect =

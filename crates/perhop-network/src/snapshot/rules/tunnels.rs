@@ -101,7 +101,11 @@ fn check_pair(snapshot: &Snapshot, own: PortId, other: PortId, found: &mut Vec<N
         snapshot.port_name(other),
         from.value
     );
-    let effect = "each end drops the packets of the other: no packet passes the tunnel".to_owned();
+    let effect = format!(
+        "no packet passes the tunnel: the packets of {} do not arrive at {}, or it does not accept them",
+        snapshot.port_name(own),
+        snapshot.port_name(other)
+    );
     for (device, line, fits) in [(own.device, to.line, reaches), (other.device, from.line, starts)] {
         if !fits || reaches == starts {
             let rule = &rules::NETWORK_TUNNEL_ONE_WAY;

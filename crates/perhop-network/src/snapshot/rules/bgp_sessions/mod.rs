@@ -175,7 +175,7 @@ impl Session<'_, '_> {
             && !back.has_own_number
         {
             let message = format!(
-                "the neighbor {} has the number {number} here, but {far} is in {} ({})",
+                "the neighbor {} is in AS {number} here, but {far} is in AS {} ({})",
                 self.address,
                 self.other.number,
                 self.snapshot.place(self.far, self.other.number_line)
@@ -219,7 +219,7 @@ impl Session<'_, '_> {
         let effect = "BFD does not come up: packets are lost until the hold time of BGP ends".to_owned();
         let rule = &rules::NETWORK_SESSION_DIFFERS;
         let place = self.snapshot.place(self.far, back.line);
-        let message = format!("only this end of the session with {far} has BFD (not {place})");
+        let message = format!("only this end of the session with {far} has BFD (the other end: {place})");
         found.push(self.snapshot.finding(self.device, rule, line, (message, effect.clone())));
         let place = self.snapshot.place(self.device, line);
         let message = format!("only the other end of the session with {near} has BFD ({place})");

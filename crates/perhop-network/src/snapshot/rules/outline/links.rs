@@ -102,7 +102,7 @@ fn check_presence(pairs: &[Pair], devices: &[Defined], found: &mut Vec<Deviation
             continue;
         }
         let message = format!(
-            "`{}` lacks `{}`, which the other end of its link and both ends of {} other links have",
+            "`{}` lacks `{}`; the other end of its link and both ends of {} other links have this line",
             block.title(),
             other.text(),
             pairs.len() - 1

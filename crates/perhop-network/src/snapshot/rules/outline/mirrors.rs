@@ -100,7 +100,7 @@ fn check_owners(lines: &[Line], found: &mut Vec<Deviation>) {
     let [line] = odd.as_slice() else { return };
     if lines.len() > LEAST && line.is_near {
         let message = format!(
-            "`{}`: no device has the address {}, but devices have the addresses of {} other such lines",
+            "`{}`: no device has the address {}, but devices have the addresses of {} similar lines",
             line.entry.text(),
             line.entry.values[line.place],
             lines.len() - 1

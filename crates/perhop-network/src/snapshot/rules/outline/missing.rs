@@ -59,8 +59,12 @@ fn report_disabling(block: &Block, own: &Form, near: &[&Form], found: &mut Vec<D
     for shape in own.shapes.iter().filter(disables) {
         let entry = block.entries.iter().find(|entry| entry.shape == **shape);
         let Some(entry) = entry.filter(|_| are_enough(block, &peers)) else { continue };
-        let message =
-            format!("`{}` in `{}`: none of {} such blocks has it", entry.text(), block.title(), peers.len());
+        let message = format!(
+            "`{}` in `{}`: none of {} similar blocks has it",
+            entry.text(),
+            block.title(),
+            peers.len()
+        );
         found.push(Deviation {
             device: block.device,
             line: entry.line,
@@ -188,7 +192,7 @@ fn report(block: &Block, shape: &str, peers: &[&Block], devices: &[Defined], fou
             entry.line,
             DeviationKind::Unusual.in_block(block, example.text()),
             format!(
-                "`{}` in `{}`: {} such blocks have `{}`",
+                "`{}` in `{}`: {} similar blocks have `{}`",
                 entry.text(),
                 block.title(),
                 peers.len(),
@@ -198,7 +202,12 @@ fn report(block: &Block, shape: &str, peers: &[&Block], devices: &[Defined], fou
         None => (
             line_beside(block, peers, example.text()).unwrap_or(block.header.line),
             DeviationKind::Missing.of_missing(block, example.text()),
-            format!("`{}` lacks `{}`, which {} such blocks have", block.title(), example.text(), peers.len()),
+            format!(
+                "`{}` lacks `{}`; {} similar blocks have this line",
+                block.title(),
+                example.text(),
+                peers.len()
+            ),
         ),
     };
     found.push(Deviation { device: block.device, line, kind, message });

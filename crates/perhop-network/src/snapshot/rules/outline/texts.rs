@@ -131,12 +131,12 @@ fn report(
         Some(entry) => (
             entry.line,
             DeviationKind::Unusual.in_block(block, text),
-            format!("`{}` in `{title}`: {} such blocks have `{text}`", entry.text(), peers.len()),
+            format!("`{}` in `{title}`: {} similar blocks have `{text}`", entry.text(), peers.len()),
         ),
         None => (
             line_beside(block, &blocks, text).unwrap_or(block.header.line),
             DeviationKind::Missing.of_missing(block, text),
-            format!("`{title}` lacks `{text}`, which {} such blocks have", peers.len()),
+            format!("`{title}` lacks `{text}`; {} similar blocks have this line", peers.len()),
         ),
     };
     found.push(Deviation { device: block.device, line, kind, message });

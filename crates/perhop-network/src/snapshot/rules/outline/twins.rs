@@ -121,7 +121,7 @@ fn report_missing(block: &Block, other: &Block, devices: &[Defined], found: &mut
         return;
     }
     let message = format!(
-        "`{}` lacks `{}`, which `{}` of the only other device with this task has",
+        "`{}` lacks `{}`; `{}` of the only other device with the same role has this line",
         block.title(),
         entry.text(),
         other.title()
@@ -157,7 +157,7 @@ fn report_lacking([own, other]: [&Block; 2], entry: &Entry, devices: &[Defined],
         return;
     }
     let message = format!(
-        "`{}` lacks `{}`, which the only other device with `{}` has",
+        "`{}` lacks `{}`; the only other device with `{}` has this line",
         own.title(),
         entry.text(),
         other.title()

@@ -88,7 +88,7 @@ fn check_single(
             continue;
         }
         let message = format!(
-            "`{}` in `{}`: {} such blocks have {usual} in place of {own}",
+            "`{}` in `{}`: {} similar blocks have {usual} in place of {own}",
             entry.text(),
             block.title(),
             others.len()
@@ -197,12 +197,12 @@ fn check_several(form: &Form, lines: &[Vec<&Entry>], devices: &[Defined], found:
             Some((own, line)) => (
                 *line,
                 DeviationKind::Unusual.in_block(block, text),
-                format!("`{own}` in `{}`: {} such blocks have `{text}`", block.title(), others.len()),
+                format!("`{own}` in `{}`: {} similar blocks have `{text}`", block.title(), others.len()),
             ),
             None => (
                 line_beside(block, &others, text).unwrap_or(block.header.line),
                 DeviationKind::Missing.of_missing(block, text),
-                format!("`{}` lacks `{text}`, which {} such blocks have", block.title(), others.len()),
+                format!("`{}` lacks `{text}`; {} similar blocks have this line", block.title(), others.len()),
             ),
         };
         found.push(Deviation { device: block.device, line, kind, message });

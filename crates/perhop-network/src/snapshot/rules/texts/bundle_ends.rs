@@ -98,8 +98,14 @@ fn problem(own: Member, far: Member) -> Option<(usize, String)> {
                 (Mode::On, _) | (_, Mode::On) | (Mode::Passive, Mode::Passive) => false,
                 _ => true,
             };
-            let [own, other] = [mode, other].map(Mode::words);
-            (!fits).then(|| (line, format!("has {own} in its bundle, but {other} is at the other end")))
+            let problem = if (mode, other) == (Mode::Passive, Mode::Passive) {
+                "has passive LACP in its bundle, so neither end starts: passive LACP is also at the other end"
+                    .to_owned()
+            } else {
+                let [own, other] = [mode, other].map(Mode::words);
+                format!("has {own} in its bundle, but {other} is at the other end")
+            };
+            (!fits).then_some((line, problem))
         }
         (Member::None { line, has_braces: own }, Member::In { has_braces: other, .. }) if own || other => {
             Some((line, "is in no bundle, but a bundle is at the other end".to_owned()))

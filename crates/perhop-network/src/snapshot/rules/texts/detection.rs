@@ -21,13 +21,14 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
         for (protocol, name) in [(RoutingProtocol::Ospf, "OSPF"), (RoutingProtocol::Isis, "IS-IS")] {
             let end = |id: PortId| end(snapshot, &trees[id.device], id, protocol);
             let (Some(near), Some(far)) = (end(own), end(other)) else { continue };
-            let (words, line) = match (near.detection, far.detection) {
-                (Some(line), None) => ("has BFD, but not", line),
-                (None, Some(_)) => ("has no BFD, but", near.line),
+            let ([here, there], line) = match (near.detection, far.detection) {
+                (Some(line), None) => (["BFD", "no BFD"], line),
+                (None, Some(_)) => (["no BFD", "BFD"], near.line),
                 _ => continue,
             };
             let message = format!(
-                "{} {words} the other end of the link, {} ({}): a session for {name} needs both",
+                "{} has {here} for {name}, but {} at the other end of the link has {there} ({}): BFD needs both \
+                 ends",
                 snapshot.port_name(own),
                 snapshot.port_name(other),
                 snapshot.place(other.device, far.detection.unwrap_or(far.line))

@@ -21,6 +21,12 @@ struct Group {
     priority: u16,
 }
 
+impl Group {
+    fn kind(&self) -> &'static str {
+        if self.is_hsrp { "HSRP group" } else { "VRRP group" }
+    }
+}
+
 /// Returns the groups of a device at ports that are up, with their ports and numbers.
 fn all_groups<'t>(nodes: &[Node<'t>]) -> Vec<(&'t str, &'t str, Group)> {
     let mut found = Vec::new();
@@ -44,7 +50,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
             kinds.entry(kind).or_default().push(own);
         }
         for (port, number, group) in all.iter().filter(|(.., group)| !group.has_address) {
-            let message = format!("group {number} at {port} of {name} has no virtual address");
+            let message = format!("{} {number} at {port} of {name} has no virtual address", group.kind());
             let effect = "the group does not work: its hosts lose their gateway when the other router fails";
             let rule = &rules::NETWORK_BLOCK_INCOMPLETE;
             found.push(snapshot.finding(device, rule, group.line, (message, effect.to_owned())));
@@ -62,7 +68,9 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
             }
             let others = all.len() - 1;
             let message = format!(
-                "group {number} at {port} of {name} tracks nothing, but the {others} other groups do"
+                "{} {number} at {port} of {name} tracks no object, but each of the {others} other groups \
+                 tracks one",
+                group.kind()
             );
             let effect = "the router keeps the address of the group when its uplink fails".to_owned();
             let rule = &rules::NETWORK_GROUP_DIFFERS;

@@ -73,15 +73,15 @@ fn check_pair(
         return;
     }
     let message = format!(
-        "{} accepts packets of {} bytes{}, and {} at the other end of the link accepts {}",
+        "the MTU of {} is {} bytes{}, but the MTU of {} at the other end of the link is {}",
         snapshot.port_name(own),
         here.bytes,
         if here.origin == Origin::System { " (`system mtu`)" } else { "" },
         snapshot.port_name(other),
         there.bytes
     );
-    let effect =
-        "one end fragments or drops long packets of the other end; OSPF forms no adjacency".to_owned();
+    let (less, bytes) = if here.bytes < there.bytes { (own, here.bytes) } else { (other, there.bytes) };
+    let effect = effect(&snapshot.port_name(less), bytes);
     let line = match here.origin {
         Origin::Line(line) => line,
         Origin::System | Origin::Default => snapshot.port(own).line,
@@ -100,14 +100,25 @@ fn check_several(snapshot: &Snapshot, trees: &[Vec<Node>], ends: &[PortId], foun
     let Some(usual) = peers.usual() else { return };
     for (id, line, mtu) in written.iter().filter(|(.., mtu)| peers.is_exception(mtu)) {
         let message = format!(
-            "{} accepts packets of {mtu} bytes, and most of {} ends of its link accept {usual}",
+            "the MTU of {} is {mtu} bytes, but most of the {} ends of its link have {usual}",
             snapshot.port_name(*id),
             written.len()
         );
-        let effect = "one end fragments or drops long packets of the other ends; OSPF forms no adjacency";
+        let effect = if mtu < usual {
+            effect(&snapshot.port_name(*id), *mtu)
+        } else {
+            effect("each of the other ends", *usual)
+        };
         let rule = &rules::NETWORK_MTU_DIFFERS;
-        found.push(snapshot.finding(id.device, rule, *line, (message, effect.to_owned())));
+        found.push(snapshot.finding(id.device, rule, *line, (message, effect)));
     }
+}
+
+/// Returns the effect of different MTUs, by the end with the smaller MTU.
+fn effect(less: &str, bytes: u64) -> String {
+    format!(
+        "{less} fragments or drops packets above {bytes} bytes; OSPF, if the link has it, forms no adjacency"
+    )
 }
 
 /// Returns the MTU of a port; `None` if the lines of the port do not determine it.
