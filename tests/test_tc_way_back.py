@@ -26,7 +26,7 @@ FILES = [
 TABLE = [
     (r"stages\[.*\]\.name", None, "stages are called after their lines"),
     (r"stages\[.*\]\.meter\.token-bucket\.excess|stages\[.*\]\.(yellow|red)", None,
-     "only perhop has colors: packets above the rate of a policer are red, with the same actions"),
+     "tc has no packet colors: packets above the rate of a policer are red, with the same actions"),
     (r"stages\[.*\]\.meter\.single-rate-tcm|stages\[.*\]\.meter\.token-bucket|stages\[.*\]\.yellow",
      "meter single-rate-tcm", "one bucket of both bursts"),
     (r"stages.*", "meter .*|a color-aware meter", "a meter that tc does not have"),

@@ -13,7 +13,7 @@ const MOST_FILTERS: usize = 512;
 const MOST_BOXES: usize = 4_000;
 /// Fields that are not in the headers that u32 can read.
 const UNSEEN: [(Field, &str, &str); 6] = [
-    (Field::Color, "color", "only perhop has colors"),
+    (Field::Color, "color", "tc has no packet colors"),
     (Field::HasCos, "cos", "the tag is not among the bytes that u32 reads"),
     (Field::Cos, "cos", "the tag is not among the bytes that u32 reads"),
     (Field::HasExp, "mpls-exp", "the label is not among the bytes that u32 reads"),

@@ -78,7 +78,7 @@ impl Conditioners<'_> {
         if [&stage.yellow, &stage.red].into_iter().any(|other| !other.is_empty() && other != actions) {
             notes.report(
                 "actions by color without a meter",
-                "only perhop has colors: all packets have the actions of green packets",
+                "tc has no packet colors: all packets have the actions of green packets",
             );
         }
         let words = Version::BOTH.map(|version| words(actions, version, notes));

@@ -36,7 +36,7 @@ pub(super) fn buckets(
     let aware = |mode: ColorMode| match mode {
         ColorMode::ColorBlind => Ok(()),
         ColorMode::ColorAware => {
-            let missing = Missing::new("a color-aware meter", "only perhop has colors");
+            let missing = Missing::new("a color-aware meter", "tc has no packet colors");
             Err(missing.instead("write `mode: color-blind`"))
         }
     };
