@@ -50,6 +50,23 @@ pub(crate) struct Word {
     pub(crate) text: String,
 }
 
+/// The valid values of statements, by the last word of the statement.
+const VALUES: [(&str, &str); 13] = [
+    ("address", "an address and a prefix length, such as 10.0.0.1/24"),
+    ("bandwidth-limit", "a rate in bits per second, such as 10m"),
+    ("bandwidth-percent", "a number from 1 to 100"),
+    ("burst-size-limit", "a number of bytes, such as 15k"),
+    ("drop-probability", "a number from 0 to 100"),
+    ("fill-level", "a number from 0 to 100"),
+    ("loss-priority", "low, medium-low, medium-high or high"),
+    ("percent", "a number up to 100"),
+    ("priority", "low, medium-low, medium-high, high or strict-high"),
+    ("queue", "the number of a queue, such as 0"),
+    ("queue-num", "the number of a queue, such as 0"),
+    ("speed", "a rate, such as 1g or auto"),
+    ("vlan-id", "a number from 1 to 4094"),
+];
+
 impl Context {
     pub(crate) fn new(tree: Tree) -> Context {
         Context { tree, diagnostics: Vec::new(), known: BTreeSet::new(), undefined_names: 0 }
@@ -132,7 +149,13 @@ impl Context {
     /// Reports a word that is not a value of `key`.
     pub(crate) fn invalid(&mut self, word: &Word, key: &str) {
         let message = format!("`{}` is not a value of `{key}`", word.text);
-        self.found(&crate::rules::JUNOS_VALUE_INVALID, word.node, message, "the commit fails");
+        let last = key.rsplit(' ').next();
+        let form = VALUES.iter().find(|(name, _)| Some(*name) == last);
+        let effect = match form {
+            Some((_, form)) => format!("the commit fails: write {form}"),
+            None => "the commit fails".to_owned(),
+        };
+        self.found(&crate::rules::JUNOS_VALUE_INVALID, word.node, message, effect);
     }
 
     /// Reports a name that the configuration uses but does not define. The message suggests a similar name.

@@ -192,7 +192,7 @@ pub(crate) const FAMILY_NOT_MODELED: [(&str, &str); 13] = [
     ("service", "services such as address translation"),
     ("simple-filter", "filters of queueing cards"),
     ("targeted-broadcast", BROADCAST),
-    ("tcp-mss", "TCP segments that the device shortens"),
+    ("tcp-mss", "TCP segments that hosts shorten, because the device lowers their MSS option"),
     ("unnumbered-address", "the address of another interface"),
 ];
 

@@ -282,7 +282,7 @@ fn measure(context: &mut Context, name: &Word) -> Option<Measure> {
     if burst < LEAST_BURST {
         let message =
             format!("policer `{}` has a burst of {burst} bytes, less than 10 packets of 1500", name.text);
-        let router = "TCP gets much less than the rate: allow a burst of at least 10 packets";
+        let router = "TCP is much slower than the rate: allow a burst of at least 10 packets of 1500 bytes";
         let written = context.value(limits, "burst-size-limit").unwrap_or_else(|| name.clone());
         let fix = Some((written.text.as_str(), LEAST_BURST_WORD));
         context.found_fixed((&crate::rules::JUNOS_BURST_SMALL, written.node), message, router, fix);
@@ -300,7 +300,8 @@ fn positive(
     match (rate, burst) {
         (Some(rate), Some(burst)) if rate.value > 0 && burst.value > 0 => Some((rate.value, burst.value)),
         _ => {
-            let message = format!("policer `{}` needs a rate and a burst above 0", name.text);
+            let missing = if rate.is_none_or(|rate| rate.value == 0) { "rate" } else { "burst" };
+            let message = format!("policer `{}` has no {missing} above 0", name.text);
             context.found(&crate::rules::JUNOS_VALUE_INVALID, name.node, message, "the commit fails");
             None
         }
