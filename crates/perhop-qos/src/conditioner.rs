@@ -276,8 +276,8 @@ fn check_stage_after(name: &str, earlier: &[Stage]) -> Result<(), ConfigError> {
     match earlier.last() {
         Some(stage) if stage.is_last() => Err(ConfigError::new("", "no packet reaches this conditioner")
             .help(format!(
-                "conditioner `{}` before it matches every packet and passes none on: add the action `continue` \
-                 to it, or a `match`",
+                "the earlier conditioner `{0}` matches every packet and passes none on: add the action \
+                 `continue` or a `match` to `{0}`",
                 stage.name
             ))),
         _ => Ok(()),

@@ -183,7 +183,7 @@ fn reachable(class: &ClassConfig, earlier: &[ClassConfig], last: Option<&Class>)
     match (earlier.last(), last) {
         (Some(before), Some(last)) if last.takes_everything() => {
             Err(ConfigError::new("", format!("no packet reaches class `{}`", class.name)).help(format!(
-                "class `{}` before it matches every packet: give it a `match`, or put it last",
+                "the earlier class `{0}` matches every packet: give `{0}` a `match`, or put it last",
                 before.name
             )))
         }

@@ -206,7 +206,9 @@ fn check_times(rtt_max: Time, settled: &Settled) -> Result<(), ConfigError> {
         [("target", settled.target), ("rtt-max", rtt_max), ("update-interval", settled.update_interval)];
     for (field, time) in times {
         if !(Time::from_microseconds(1)..=Time::from_seconds(4)).contains(&time) {
-            return Err(ConfigError::new(field, format!("{time} is out of range")).help("1us to 4s"));
+            return Err(
+                ConfigError::new(field, format!("a {field} of {time} is out of range")).help("1us to 4s")
+            );
         }
     }
     Ok(())

@@ -128,7 +128,7 @@ impl PieConfig {
     pub(in crate::buffer) fn check(&self) -> Result<(), ConfigError> {
         for (field, time) in [("target", self.target), ("update-interval", self.update_interval)] {
             if !(Time::from_microseconds(1)..=Time::from_seconds(100)).contains(&time) {
-                return Err(ConfigError::new(field, format!("{time} is out of range"))
+                return Err(ConfigError::new(field, format!("a {field} of {time} is out of range"))
                     .help("1us to 100s; RFC 8033 recommends 15ms"));
             }
         }
