@@ -42,7 +42,7 @@ def test_each_finding_names_its_rule(perhop: Command, router: Path) -> None:
     assert "error[wred-thresholds-crossed]: the minimum threshold, 40 packets" in ended.out
     assert "better: random-detect dscp 18 30 40 10" in ended.out
     assert "error[class-map-undefined]: class-map DTAA is not defined" in ended.out
-    assert "the policy does not get this class; did you mean `DATA`?" in ended.out
+    assert "so the policy has no such class; did you mean `DATA`?" in ended.out
     assert "better: class DATA" not in ended.out
 
 

@@ -170,7 +170,7 @@ def test_trust_and_its_consequences_are_checked(perhop: Command, switch: Path) -
     switch.write_text(SWITCH)
     shaped = " ".join(perhop("check", switch).out.split())
     # Gi1/0/1 has its own line.
-    assert "the queue of dscp ef sends at most 40000 kb/s on GigabitEthernet1/0/2" in shaped
+    assert "the default weight limits the queue of dscp ef to 40000 kb/s" in shaped
     words = ["--out", "gi1/0/1", "--packet", "udp 10.1.1.1:16384 > 10.2.2.2:16384 dscp ef len 200"]
     traced = " ".join(perhop("trace", switch, *words).out.split())
     assert "queue 1" in traced

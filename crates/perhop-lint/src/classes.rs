@@ -98,7 +98,7 @@ impl Walk<'_> {
                     &rules::CLASSES_OVERLAP,
                     place.clone(),
                     format!("classes {} and {} both match {witness}", other.name, class.name),
-                    format!("the packet belongs to {}, because this class is first", other.name),
+                    format!("the packet belongs to {0}, because {0} is before {1}", other.name, class.name),
                 ));
                 return Ok(());
             }

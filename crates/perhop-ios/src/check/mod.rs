@@ -96,7 +96,7 @@ fn addresses(configuration: &mut Configuration, found: &mut Vec<Diagnostic>) {
                 &rules::ADDRESS_REPEATED,
                 address.line,
                 format!("{} is already the address of {of} (line {line})", address.address),
-                "the router refuses the line: the interface does not get this address",
+                "the router refuses the line, so the interface does not have this address",
             ));
             refused.insert(address.line);
         }

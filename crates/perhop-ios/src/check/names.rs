@@ -7,8 +7,8 @@ use perhop_lint::{Diagnostic, MOST_LEVELS, near, nested_too_deeply};
 
 use super::unused::of_map_classes;
 use crate::ast::{
-    AclEntry, At, CLASS_DEFAULT, Configuration, Criterion, GroupMember, Marking, PolicyClass, RateLimitMatch,
-    Statement,
+    AclEntry, At, CLASS_DEFAULT, Configuration, Criterion, GroupMember, Marking, PolicyClass, PolicyType,
+    RateLimitMatch, Statement,
 };
 use crate::object_group::{Addresses, MOST};
 use crate::rules;
@@ -19,7 +19,8 @@ pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) 
     }
     rate_limits(configuration, found);
     for policy in configuration.policy_maps.iter() {
-        policy.classes.iter().for_each(|class| of_class(configuration, class, found));
+        let kind = configuration.nx_os.policy_type(&policy.name);
+        policy.classes.iter().for_each(|class| of_class(configuration, kind, class, found));
     }
     attachments(configuration, found);
     object_groups(configuration, found);
@@ -58,7 +59,7 @@ fn criterion(configuration: &Configuration, statement: &Statement) -> Option<Dia
                 &rules::CLASS_MAP_UNDEFINED,
                 statement.line,
                 format!("class-map {name} is not defined"),
-                "the router refuses the line: the class-map does not get this criterion",
+                "the router refuses the line, so the class-map has no such criterion",
             )
             .suggesting(near(name, class_maps(configuration))),
         ),
@@ -88,18 +89,27 @@ pub(crate) fn undefined_class(diagnostic: &Diagnostic) -> Option<&str> {
     message.strip_prefix("class-map ")?.strip_suffix(" is not defined")
 }
 
-fn of_class(configuration: &Configuration, class: &PolicyClass, found: &mut Vec<Diagnostic>) {
+/// Returns the diagnostic for a class without a class-map.
+fn undefined_class_of(configuration: &Configuration, kind: PolicyType, class: &PolicyClass) -> Diagnostic {
+    let message = format!("class-map {} is not defined", class.name);
+    let found = |effect| Diagnostic::new(&rules::CLASS_MAP_UNDEFINED, class.line, message, effect);
+    if kind == PolicyType::Queuing {
+        // A similar name is another queue, often one that the policy has already.
+        return found("the switch refuses the line: its queuing classes are predefined, such as c-out-q1");
+    }
+    found("the router refuses the line and the lines of its block, so the policy has no such class")
+        .suggesting(near(&class.name, class_maps(configuration)))
+}
+
+fn of_class(
+    configuration: &Configuration,
+    kind: PolicyType,
+    class: &PolicyClass,
+    found: &mut Vec<Diagnostic>,
+) {
     let known = |name: &str| name == CLASS_DEFAULT || configuration.class_maps.get(name).is_some();
     if !known(&class.name) {
-        found.push(
-            Diagnostic::new(
-                &rules::CLASS_MAP_UNDEFINED,
-                class.line,
-                format!("class-map {} is not defined", class.name),
-                "the router refuses the line and the lines of its block: the policy does not get this class",
-            )
-            .suggesting(near(&class.name, class_maps(configuration))),
-        );
+        found.push(undefined_class_of(configuration, kind, class));
     }
     let police = class.police.iter().map(|police| &police.value);
     for At { line, value } in

@@ -88,7 +88,7 @@ impl Walk<'_> {
             let what = format!("would contain itself through class-map {inner}");
             return (
                 so_far,
-                Some((what, "the router refuses the line: the class-map does not get this criterion")),
+                Some((what, "the router refuses the line, so the class-map has no such criterion")),
             );
         }
         let is_deep = self.open.len() > DEEPEST;

@@ -48,7 +48,10 @@ fn too_many_queues(policy: &PolicyMap, model: &Model, line: usize) -> Option<Dia
     Some(Diagnostic::new(
         &rules::OUTPUT_CLASSES,
         line,
-        format!("output policy {} has {most} queues, but a port of {} has {queues}", policy.name, model.name),
+        format!(
+            "output policy {} names classes of ports with {most} queues, but a port of {} has {queues}",
+            policy.name, model.name
+        ),
         "the switch refuses the policy (ACLQOS_ERROR: Invalid Class id : Max class reached): use c-out-q1 to \
          c-out-q3 and c-out-q-default",
     ))

@@ -130,7 +130,7 @@ impl PolicyMaps {
             Written::NotModeled => {
                 return Err(Missing::new(
                     format!("set {}", mark.printed),
-                    "packets in perhop do not have the field that it sets",
+                    "packets in perhop do not have this field",
                 ));
             }
         })
@@ -156,10 +156,14 @@ fn field_words(field: Field) -> Result<&'static str, Missing> {
         Field::ExpOfTopLabel => "mpls experimental topmost",
         Field::ForwardingClass => "qos-group",
         Field::DropPrecedence => "discard-class",
-        Field::TunnelHeader | Field::CosInner | Field::TrafficClass => {
-            return Err(Missing::new("set", "packets in perhop do not have the field that it sets"));
-        }
+        Field::TunnelHeader => return Err(without_field("DSCP of a tunnel header")),
+        Field::CosInner => return Err(without_field("CoS of an inner tag")),
+        Field::TrafficClass => return Err(without_field("traffic class of the switch")),
     })
+}
+
+fn without_field(name: &str) -> Missing {
+    Missing::new(format!("set {name}"), "packets in perhop do not have this field")
 }
 
 fn priority(priority: Priority) -> String {

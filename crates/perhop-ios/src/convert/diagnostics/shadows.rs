@@ -211,7 +211,7 @@ impl<'a> Classes<'a> {
                     &rules::CLASSES_OVERLAP,
                     class.line,
                     format!("classes {other} and {} both match {witness}", class.name),
-                    format!("the packet belongs to {other}, because this class is first"),
+                    format!("the packet belongs to {other}, because {other} is before {}", class.name),
                 )));
             }
         }
@@ -246,7 +246,8 @@ impl<'a> Classes<'a> {
             &rules::ACCESS_ENTRY_SHADOWED,
             line,
             format!(
-                "no packet reaches this entry of access list {}: {witness} matches line {by} first",
+                "no packet reaches this entry of access list {}: a packet such as `{witness}` matches line {by} \
+                 first",
                 list.name
             ),
             "the router applies the first entry that matches; put the narrower entry first",

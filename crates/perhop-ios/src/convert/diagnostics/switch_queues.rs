@@ -60,15 +60,16 @@ impl Context<'_> {
         let ceiling = voice_ceiling(first)?;
         let others = match shaped.len() {
             1 => String::new(),
-            count => format!(", and of {} other ports", count - 1),
+            2 => " and 1 other port".to_owned(),
+            count => format!(" and {} other ports", count - 1),
         };
         Some(Diagnostic::new(
             &rules::SWITCH_QUEUE_SHAPED,
             line,
             format!(
-                "the queue of dscp ef sends at most {} kb/s on {} with its default weight{others}",
-                ceiling / 1000,
-                first.interface
+                "on {}{others}, the default weight limits the queue of dscp ef to {} kb/s",
+                first.interface,
+                ceiling / 1000
             ),
             "packets above this rate wait or are dropped: write priority-queue out, or srr-queue bandwidth \
              shape with 0 for the queue",
