@@ -81,7 +81,7 @@ def convert(
         print(found.text, end="")
     if not json:
         for line in found.refused:
-            print(printable(f"error: {file}, {line}: the output lacks this part"), file=sys.stderr)
+            print(printable(f"error: {file}, {line}; the output lacks this part"), file=sys.stderr)
         for remark in found.remarks:
             print(printable(f"note: {remark}"), file=sys.stderr)
         for proof in found.proofs:
