@@ -245,15 +245,12 @@ fn later_commands_undo_earlier_ones() {
 }
 
 #[test]
-fn a_rate_in_bytes_is_corrected() {
+fn a_rate_in_bytes_suggests_bits() {
     let (configuration, router) = read("tc qdisc add dev eth0 root tbf rate 10mbps burst 15k latency 50ms");
     let found = &configuration.diagnostics[0];
     assert_eq!(found.rule.id, "tc-rate-in-bytes");
-    let fix = found.fix.as_ref().expect("a fix");
-    assert_eq!(
-        fix.apply(&configuration.lines[0].text),
-        "tc qdisc add dev eth0 root tbf rate 10mbit burst 15k latency 50ms"
-    );
+    assert_eq!(found.fix, None, "a rate in bytes is valid, so only the author knows the intention");
+    assert!(found.router.ends_with("; did you mean `10mbit`?"), "{}", found.router);
     assert_eq!(first(&router)["shape"]["rate"], "80Mb/s");
 }
 
