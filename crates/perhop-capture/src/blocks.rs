@@ -14,8 +14,8 @@ const PACKET: u32 = 2;
 const SIMPLE_PACKET: u32 = 3;
 const ENHANCED_PACKET: u32 = 6;
 
-/// The length of the fields before a block's body (type and length), bytes.
-/// The field after the body, of `TAIL` bytes, repeats the length.
+/// The length of the fields before a block's body (type and length), bytes. The field after the body has
+/// `TAIL` bytes and repeats the length.
 const HEAD: usize = 8;
 const TAIL: usize = 4;
 /// The option `opt_endofopt`: code 0 and length 0.
@@ -81,7 +81,7 @@ fn number(bytes: &[u8], offset: usize, order: Endianness) -> Option<u32> {
     Some(if order == Endianness::Big { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) })
 }
 
-/// Returns `block`. If its list of options lacks `opt_endofopt`, this option is added.
+/// Returns `block`. If the list of options of the block lacks `opt_endofopt`, the function adds this option.
 fn ended(kind: u32, block: &[u8], order: Endianness) -> Cow<'_, [u8]> {
     let end = block.len() - TAIL;
     match options(kind, block, order).map(|start| lacks_end(&block[..end], start, order)) {

@@ -10,7 +10,7 @@ use crate::link_layer::Carried;
 
 /// Returns the descriptor of the IP packet in a frame, and the fixed part of its TCP header, if any. Returns
 /// `None` if the frame contains no IP packet. `on_wire` is the length of the frame without its link headers,
-/// bytes. It is used if the IP header does not contain the length of the packet.
+/// bytes. This length is used if the IP header does not contain the length of the packet.
 pub(crate) fn dissect(carried: &Carried, on_wire: u32) -> Option<(Packet, Option<TcpFields>)> {
     let Carried { ether_type, bytes, cos, exp } = *carried;
     let sliced = LaxSlicedPacket::from_ether_type(ether_type, bytes);
@@ -56,8 +56,8 @@ pub(crate) fn dissect(carried: &Carried, on_wire: u32) -> Option<(Packet, Option
 /// Protocols whose header begins with two port numbers: TCP, UDP, DCCP, SCTP, UDP-Lite.
 const WITH_PORTS: [u8; 5] = [6, 17, 33, 132, 136];
 
-/// The flow of a packet between `ends`. `carried` begins with the transport header. It is `None` for
-/// fragments without this header, and the flow then has no ports.
+/// Returns the flow of a packet between `ends`. `carried` begins with the transport header. `carried` is
+/// `None` for fragments without this header, and the flow then has no ports.
 fn flow_key([source, destination]: [IpAddr; 2], protocol: u8, carried: Option<&[u8]>) -> FlowKey {
     let ports = carried.filter(|_| WITH_PORTS.contains(&protocol));
     let (source_port, destination_port) = match ports.and_then(|bytes| bytes.first_chunk::<4>()) {

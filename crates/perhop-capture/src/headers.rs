@@ -15,7 +15,8 @@ const TIME_TO_LIVE: u8 = 64;
 /// The parts of a transport header that are not in the packet descriptor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Transport {
-    /// A UDP datagram, or a packet of another protocol, whose header is not simulated.
+    /// A UDP datagram, or a packet of another protocol. perhop does not simulate the transport header of
+    /// other protocols.
     Plain,
     /// A TCP segment.
     Tcp(TcpFields),
@@ -40,7 +41,7 @@ pub struct FragmentFields {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools)] // the control bits
 pub struct TcpFields {
-    /// Sequence number of the first payload byte, or of the SYN.
+    /// The sequence number of the first payload byte, or of the SYN.
     pub sequence: u32,
     /// The next expected sequence number, if the ACK bit is set.
     pub acknowledgment: Option<u32>,
@@ -54,23 +55,23 @@ pub struct TcpFields {
     pub cwr: bool,
     /// AE, the flag of accurate ECN (RFC 9768).
     pub ae: bool,
-    /// Receive window, bytes.
+    /// The receive window, bytes.
     pub window: u16,
-    /// Maximum segment size, bytes.
+    /// The maximum segment size, bytes.
     pub segment_size: Option<u16>,
-    /// Timestamp and echo (RFC 7323 §3).
+    /// The timestamp and the echoed timestamp (RFC 7323 §3).
     pub timestamps: Option<(u32, u32)>,
-    /// Blocks of a selective acknowledgment, four at most (RFC 2018).
+    /// The blocks of a selective acknowledgment, four at most (RFC 2018).
     pub selective: Vec<(u32, u32)>,
 }
 
-/// Headers of an IP packet.
+/// The headers of an IP packet.
 pub(crate) struct Headers {
     pub(crate) bytes: Vec<u8>,
-    /// The length of the whole packet, IP bytes. It is the length in the descriptor, or the length of the
-    /// headers if they are longer.
+    /// The length of the whole packet, IP bytes. This is the length in the descriptor, or the length of the
+    /// headers if the headers are longer.
     pub(crate) length: usize,
-    /// Whether the bytes after the headers are known. If they are known, they are zeros.
+    /// Whether the bytes after the headers are known. Known bytes are zeros.
     pub(crate) has_payload: bool,
 }
 
@@ -124,7 +125,7 @@ fn fragment_header(bytes: &[u8], fields: &FragmentFields) -> Option<Vec<u8>> {
     Some(header.to_bytes().to_vec())
 }
 
-/// The IP header of `packet` with `payload_length` bytes of payload.
+/// Returns the IP header of `packet` with `payload_length` bytes of payload.
 pub(crate) fn ip_header(packet: &Packet, payload_length: u16) -> Vec<u8> {
     Ends::from_packet(packet).ip_header(packet, payload_length)
 }
@@ -135,7 +136,7 @@ pub(crate) fn udp_checksum(packet: &Packet, length: u32, bytes: &[u8]) -> [u8; 2
     Ends::from_packet(packet).checksum(Protocol::UDP, length, bytes)
 }
 
-/// The time to live of `packet` after the decrements by routers.
+/// Returns the time to live of `packet` after the decrements by routers.
 pub(crate) fn time_to_live(packet: &Packet) -> u8 {
     TIME_TO_LIVE.saturating_sub(packet.hops)
 }
@@ -219,7 +220,7 @@ impl Ends {
     }
 }
 
-/// Returns a UDP header. Its length and its checksum are filled in later.
+/// Returns a UDP header. The caller sets the length and the checksum.
 fn udp_header(packet: &Packet) -> Vec<u8> {
     let header = UdpHeader {
         source_port: packet.source_port,
@@ -230,7 +231,7 @@ fn udp_header(packet: &Packet) -> Vec<u8> {
     header.to_bytes().to_vec()
 }
 
-/// Returns a TCP header with its options. Its checksum is filled in later.
+/// Returns a TCP header with its options. The caller sets the checksum.
 fn tcp_header(packet: &Packet, fields: &TcpFields) -> Vec<u8> {
     let mut header =
         TcpHeader::new(packet.source_port, packet.destination_port, fields.sequence, fields.window);

@@ -1,7 +1,7 @@
-//! Packet captures: writing of pcapng files, and reading of pcap and pcapng files. This crate processes only
-//! bytes. The caller opens the files. Reading order: [`headers`] (IP, UDP, TCP), `stack` (the headers of a
-//! link around an IP packet), [`link_layer`] (the framing), [`writer`], and then [`reader`], which divides a
-//! file into blocks with `blocks` and parses packets with `dissector`.
+//! Packet captures: this crate writes pcapng files and reads pcap and pcapng files. The crate processes only
+//! bytes, and the caller opens the files. Reading order: [`headers`] (IP, UDP, TCP), `stack` (the headers of
+//! a link around an IP packet), [`link_layer`] (the framing), [`writer`], and then [`reader`], which divides
+//! a file into blocks with `blocks` and parses packets with `dissector`.
 
 mod blocks;
 mod dissector;

@@ -37,7 +37,7 @@ const LLC_SNAP: [u8; 6] = [0xaa, 0xaa, 0x03, 0x00, 0x00, 0x00];
 /// The LLC and SNAP header of a bridged Ethernet frame without FCS, up to the padding (RFC 2684 §5.2).
 const LLC_BRIDGED: [u8; 8] = [0xaa, 0xaa, 0x03, 0x00, 0x80, 0xc2, 0x00, 0x07];
 
-/// The link type of a capture on a link of this `framing`, whose frames carry a `unit`.
+/// Returns the link type of a capture on a link of this `framing`. The frames of the link carry a `unit`.
 pub(crate) fn link_type(framing: Framing, unit: Unit) -> u32 {
     match framing {
         // With VC multiplexing, only a trailer is added to the packet (RFC 2684 §6.1).
@@ -56,7 +56,7 @@ pub(crate) fn link_type(framing: Framing, unit: Unit) -> u32 {
     }
 }
 
-/// The number of bytes of a `unit` that a capture omits: the padding of a bridged frame without LLC.
+/// Returns the number of bytes of a `unit` that a capture omits: the padding of a bridged frame without LLC.
 pub(crate) fn left_out(framing: Framing, unit: Unit) -> usize {
     if framing == Framing::Aal5Mux && unit == Unit::BridgedFrame { 2 } else { 0 }
 }

@@ -22,8 +22,8 @@ pub struct Observed {
     pub time: u64,
     /// The index of the interface of the packet in [`Capture::interfaces`].
     pub interface: usize,
-    /// Five-tuple, IP length, codepoint and ECN field. Also CoS if the frame has a VLAN tag, and EXP if it
-    /// has labels.
+    /// The five-tuple, the IP length, the codepoint and the ECN field. The descriptor also contains the CoS
+    /// of a frame with a VLAN tag and the EXP of a frame with labels.
     pub packet: Packet,
     /// The fixed part of the TCP header, if any.
     pub tcp: Option<TcpFields>,
@@ -34,7 +34,8 @@ pub struct Observed {
 pub struct Capture {
     /// The IP packets, in order of time.
     pub packets: Vec<Observed>,
-    /// Names of the interfaces that the file describes. A name is empty if the file does not contain it.
+    /// The names of the interfaces that the file describes. A name is empty if the file does not contain the
+    /// name.
     pub interfaces: Vec<String>,
     /// The number of frames without an IP packet.
     pub others: u64,
@@ -78,7 +79,7 @@ const PCAP: [[u8; 4]; 4] =
 /// The first bytes of a pcapng file.
 const PCAPNG: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 
-/// The IP packets in `file`, sorted by time. Frames without an IP packet are counted and skipped.
+/// Returns the IP packets in `file`, sorted by time. Frames without an IP packet are counted and skipped.
 ///
 /// # Errors
 /// The file has another format, is damaged, or has an unknown link type.

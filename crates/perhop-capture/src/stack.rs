@@ -1,5 +1,5 @@
-//! The headers of a link around an IP packet. They are in the order of the link's stack and have the fields
-//! that a receiver checks.
+//! The headers of a link around an IP packet. The headers are in the order of the link's stack and contain
+//! the fields that a receiver checks.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -52,7 +52,7 @@ impl Unit {
             _ => Unit::Packet(IpVersion::Ipv4),
         }
     }
-    /// The `EtherType` of this unit.
+    /// Returns the `EtherType` of this unit.
     pub(crate) fn ether_type(self) -> [u8; 2] {
         let number: u16 = match self {
             Unit::Packet(IpVersion::Ipv4) => 0x0800,
@@ -67,7 +67,7 @@ impl Unit {
         };
         number.to_be_bytes()
     }
-    /// The PPP protocol number of this unit (RFC 1332, RFC 5072, RFC 3032 §4.3, RFC 1990 §3).
+    /// Returns the PPP protocol number of this unit (RFC 1332, RFC 5072, RFC 3032 §4.3, RFC 1990 §3).
     pub(crate) fn ppp_number(self) -> [u8; 2] {
         let number: u16 = match self {
             Unit::Packet(IpVersion::Ipv6) => 0x0057,
@@ -85,7 +85,7 @@ pub(crate) struct Encapsulated {
     pub(crate) start: Vec<u8>,
     /// The total length, bytes.
     pub(crate) length: usize,
-    /// Whether the bytes after `start` are known. If they are known, they are zeros.
+    /// Whether the bytes after `start` are known. Known bytes are zeros.
     pub(crate) has_payload: bool,
     /// The outermost unit.
     pub(crate) unit: Unit,
@@ -111,7 +111,7 @@ const DYNAMIC_PORT: u16 = 49_152;
 const FIRST_LABEL: u32 = 16;
 const UDP: u8 = 17;
 
-/// The locally administered Ethernet address of a station (IEEE 802 §8.4). Each end of each link is a
+/// Returns the locally administered Ethernet address of a station (IEEE 802 §8.4). Each end of each link is a
 /// station.
 pub(crate) fn station_address(station: u32) -> [u8; 6] {
     let [a, b, c, d] = station.to_be_bytes();
@@ -317,7 +317,8 @@ impl Around<'_> {
         inside.behind(&header, Unit::Packet(over))
     }
 
-    /// The outer packet, with the codepoint and ECN field of the inner packet (RFC 2983 §3, RFC 6040 §4.1).
+    /// Returns the outer packet, with the codepoint and ECN field of the inner packet (RFC 2983 §3, RFC 6040
+    /// §4.1).
     fn outer(&self, over: IpVersion, protocol: Protocol) -> Packet {
         let [source, destination] = self.stations.map(|station| tunnel_end(over, station).into());
         let key = FlowKey { source, destination, protocol, ..FlowKey::default() };
@@ -333,8 +334,8 @@ impl Encapsulated {
     }
 }
 
-/// The address of an end of a tunnel, from the networks for benchmarks (RFC 2544 appendix C.2.2, RFC 5180
-/// §8).
+/// Returns the address of an end of a tunnel, from the networks for benchmarks (RFC 2544 appendix C.2.2, RFC
+/// 5180 §8).
 fn tunnel_end(version: IpVersion, station: u32) -> IpAddr {
     match version {
         IpVersion::Ipv4 => IpAddr::V4(Ipv4Addr::from_bits(0xc612_0000 | (station + 1) & 0x0001_ffff)),

@@ -37,7 +37,7 @@ pub struct Interface {
     pub framing: Framing,
     /// The headers between an IP packet and the framing.
     pub headers: HeaderStack,
-    /// Bits per second.
+    /// The rate of the link, bits per second.
     pub rate: Rate,
     /// The numbers of the sending and the receiving station, for Ethernet addresses.
     pub stations: [u32; 2],

@@ -112,7 +112,8 @@ fn stacks(framing: Framing) -> Vec<HeaderStack> {
     found
 }
 
-/// The number of bytes that a wire counts but a capture omits: FCS, preamble and gap, and flags.
+/// The number of bytes on the wire that a capture omits: FCS, preamble and inter-frame gap of Ethernet, or
+/// FCS and flag of PPP and HDLC.
 fn left_out(framing: Framing, headers: &HeaderStack) -> u64 {
     let of_framing = match framing {
         Framing::EthernetFrame => 4,
