@@ -75,7 +75,7 @@ fn a_voice_packet_waits_for_one_fragment() {
         (cut(false), &one, 21.0 * (MULTILINK + PPP) * BYTE + (1500.0 + PROTOCOL) * BYTE + with_header),
     ] {
         let found = longest_delay(&headers, link);
-        // The transmission of such a packet on the links of hosts takes 10 ns.
+        // A voice packet takes 10 ns on the links of hosts.
         let is_near = found <= expected + 20e-9 && found > 0.97 * expected;
         assert!(is_near, "{headers} {link}: {found} s and not {expected} s");
     }

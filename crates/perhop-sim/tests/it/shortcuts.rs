@@ -26,14 +26,14 @@ fn source(kind: u8, rate: u64, size: u64) -> Value {
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Way {
     Fast,
-    /// By the fast engine, with queue probes at some ports.
+    /// The fast engine, with queue probes at some ports.
     FastProbed,
     Plain,
-    /// By the plain engine, with the probes.
+    /// The plain engine, with the probes.
     PlainProbed,
-    /// By the fast engine in parts, with this number of threads.
+    /// The fast engine in parts, with this number of threads.
     Parallel(usize),
-    /// By the fast engine in parts, with this number of threads and the probes.
+    /// The fast engine in parts, with this number of threads and the probes.
     ParallelProbed(usize),
 }
 
