@@ -102,6 +102,101 @@ def generated_shares() -> Files:
     return {**files, "r5.cfg": device("r5", "AutoQos-4.0-Output-Policy", generated)}
 
 
+def default_classes() -> Files:
+    """Return branches with one policy, of which one has flow queues and an additional port in a list."""
+    return {
+        f"b{number}.cfg": f"""hostname b{number}
+class-map match-any VOICE
+ match dscp ef
+class-map match-any SIGNALS
+ match access-group name SIP
+policy-map OUT
+ class VOICE
+  priority percent 20
+ class SIGNALS
+  bandwidth percent 5
+ class class-default
+  {"fair-queue" if number == 5 else "random-detect"}
+interface GigabitEthernet0/0
+ ip address 192.0.2.{4 * number + 1} 255.255.255.252
+ service-policy output OUT
+interface GigabitEthernet0/1
+ ip address 10.{number}.0.1 255.255.255.0
+ip access-list extended SIP
+ permit tcp 10.{number}.0.0 0.0.0.255 any range 2000 2002
+ permit tcp 10.{number}.0.0 0.0.0.255 any eq 5060
+{" permit tcp 10.4.0.0 0.0.0.255 any eq 5061" if number == 4 else "!"}
+"""
+        for number in range(1, 6)
+    }
+
+
+def detection_in_family() -> Files:
+    """Return a router of IOS XR and a router of Junos with BFD for IS-IS on their link."""
+    return {
+        "p1.cfg": """!! IOS XR Configuration 7.5.2
+hostname p1
+interface TenGigE0/0/0/0
+ ipv4 address 10.0.0.0 255.255.255.254
+!
+router isis CORE
+ is-type level-2-only
+ net 49.0001.0000.0000.0001.00
+ address-family ipv4 unicast
+  metric-style wide
+ !
+ interface TenGigE0/0/0/0
+  point-to-point
+  bfd minimum-interval 100
+  bfd multiplier 3
+  bfd fast-detect ipv4
+  address-family ipv4 unicast
+  !
+ !
+!
+""",
+        "pe1.conf": """system {
+    host-name pe1;
+}
+interfaces {
+    xe-0/0/0 {
+        unit 0 {
+            family inet {
+                address 10.0.0.1/31;
+            }
+            family iso;
+        }
+    }
+    lo0 {
+        unit 0 {
+            family iso {
+                address 49.0001.0000.0000.0002.00;
+            }
+        }
+    }
+}
+protocols {
+    isis {
+        level 1 disable;
+        level 2 wide-metrics-only;
+        interface xe-0/0/0.0 {
+            point-to-point;
+            family inet {
+                bfd-liveness-detection {
+                    minimum-interval 100;
+                    multiplier 3;
+                }
+            }
+        }
+        interface lo0.0 {
+            passive;
+        }
+    }
+}
+""",
+    }
+
+
 def tracked_uplinks() -> Files:
     """Return two gateways of one group, of which the active one tracks its uplink."""
     tracks = " standby 7 track 1 decrement 20\n"
@@ -174,6 +269,8 @@ NETWORKS: dict[str, Files] = {
     "default route by DHCP": dynamic_address(),
     "equal policies in a vPC domain": virtual_port_channel(),
     "generated shares": generated_shares(),
+    "default classes": default_classes(),
+    "detection in a family": detection_in_family(),
     "tracked uplinks": tracked_uplinks(),
     "two clouds": two_clouds(),
 }

@@ -11,7 +11,7 @@ use super::treatment::{
 use super::{NetworkFinding, PortId, Precision, Snapshot, Topic};
 use crate::rules;
 
-/// The minimum factor between the guaranteed rates of the two ends, on a link whose ends have the same rate.
+/// The factor that the guaranteed rates of the two ends exceed, on a link whose ends have the same rate.
 const UNEQUAL: u64 = 2;
 
 /// Reports policers at one end of a link that drop packets within a rate that the other end guarantees.
@@ -50,7 +50,7 @@ fn check_guarantees(
         let both = (class_rate(first.class, around), class_rate(second.class, around));
         let (Some(less), Some(more)) = both else { continue };
         let line = demand_line(first.class);
-        if less * UNEQUAL <= more && seen.insert(line) {
+        if less * UNEQUAL < more && seen.insert(line) {
             let message = format!(
                 "{} guarantees {} {}, but {} at the other end of the link guarantees {} ({})",
                 snapshot.port_name(own),

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::block::{Block, Defined};
 use super::form::{Deviation, DeviationKind, Form, OTHER_INTERFACES};
-use super::words::Entry;
+use super::ports::Ports;
+use super::words::{Entry, address};
 
 /// Commands that stop or drop packets. The rule reports a block with such a command if no peer has it. Other
 /// rules check marks and policers.
@@ -18,6 +19,8 @@ const MANY: usize = 5;
 const LEAST_ALIKE: usize = 2;
 /// The first word of lines about the tags of a sub-interface.
 const TAG: &str = "encapsulation";
+/// The commands for the packets that wait in the queue of a class.
+const QUEUE_CHOICES: [&str; 3] = ["fair-queue", "queue-limit", "random-detect"];
 /// The command that generates the queueing and marking lines of a port.
 const MACRO: &str = "auto qos ";
 /// The beginnings of lines about the neighbors of a port.
@@ -178,7 +181,16 @@ fn report(block: &Block, shape: &str, peers: &[&Block], devices: &[Defined], fou
     if examples.iter().all(is_foreign) || is_here || is_of_part || own.lacks_policy(example.text()) {
         return;
     }
-    if is_generated(block, example) || is_between_devices(block, peers, example) {
+    let is_new = |entry: &&Entry| {
+        !peers.iter().any(|peer| peer.entries.iter().any(|other| other.shape == entry.shape))
+    };
+    let has_other_queue = block.entries.iter().filter(is_new).any(|entry| are_queue_choices(entry, example));
+    let has_more_ports = block.entries.iter().any(|entry| permits_more_ports(entry.text(), example.text()));
+    if has_more_ports
+        || has_other_queue
+        || is_generated(block, example)
+        || is_between_devices(block, peers, example)
+    {
         return;
     }
     let instead = block.entries.iter().find(|entry| {
@@ -258,7 +270,27 @@ fn is_opposite(entry: &str, other: &str) -> bool {
     denied.is_some() && denied == other.strip_prefix("permit ")
 }
 
-/// Whether a line begins with another line and has additional words.
+/// Whether a line begins with another line and has additional words, or an entry of a list permits more ports.
 pub(super) fn is_extension(entry: &Entry, other: &Entry) -> bool {
-    entry.text().strip_prefix(other.text()).is_some_and(|rest| rest.starts_with(' '))
+    let has_more_words = entry.text().strip_prefix(other.text()).is_some_and(|rest| rest.starts_with(' '));
+    has_more_words || permits_more_ports(entry.text(), other.text())
+}
+
+/// Whether two entries of a list differ only in addresses and destination ports, and the ports of the first
+/// include those of the second.
+fn permits_more_ports(own: &str, other: &str) -> bool {
+    let read = |text: &str| Ports::read(&text.split(' ').map(str::to_owned).collect::<Vec<_>>());
+    let (Some(own), Some(other)) = (read(own), read(other)) else { return false };
+    let pairs = own.rest.iter().zip(&other.rest);
+    let are_alike = own.rest.len() == other.rest.len()
+        && pairs
+            .into_iter()
+            .all(|(own, other)| own == other || address(own).is_some() && address(other).is_some());
+    are_alike && own.range != other.range && own.range.0 <= other.range.0 && own.range.1 >= other.range.1
+}
+
+/// Whether two lines choose how a class queues its packets in excess: flow queues, a limit, or WRED.
+pub(super) fn are_queue_choices(own: &Entry, other: &Entry) -> bool {
+    let is_choice = |entry: &Entry| QUEUE_CHOICES.contains(&entry.command());
+    own.command() != other.command() && is_choice(own) && is_choice(other)
 }

@@ -11,8 +11,8 @@ type Range = (u32, u32);
 /// The destination ports of a permit entry.
 pub(super) struct Ports {
     /// The words of the entry that precede the ports.
-    rest: Vec<String>,
-    range: Range,
+    pub(super) rest: Vec<String>,
+    pub(super) range: Range,
 }
 
 impl Ports {

@@ -10,7 +10,7 @@ use std::hash::{Hash, Hasher};
 
 use super::block::{Block, Defined, OWN_ADDRESS};
 use super::form::{Deviation, DeviationKind};
-use super::missing::{are_enough, are_terms, is_extension, line_beside};
+use super::missing::{are_enough, are_queue_choices, are_terms, is_extension, line_beside};
 use super::words::Entry;
 
 /// Commands whose numbers depend on the circuit of a site or on experience. Other rules compare these
@@ -120,6 +120,7 @@ fn report(
             || are_terms(entry.text(), text)
             || own.has_near(entry) && !text.contains(OWN_ADDRESS)
             || is_rename(own, entry, example)
+            || are_queue_choices(entry, example)
             || is_extension(entry, example)
             || is_extension(example, entry)
     });

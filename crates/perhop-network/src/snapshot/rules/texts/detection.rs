@@ -56,7 +56,9 @@ fn end(snapshot: &Snapshot, nodes: &[Node], id: PortId, protocol: RoutingProtoco
     let is_part = |node: &&Node| words(node).first() == Some(&"interface");
     let part = find(nodes, own).filter(is_part);
     let line = part.or(block).map_or(port.line, |node| node.line.0);
-    let of_port = block.into_iter().chain(part).flat_map(|node| &node.inner);
+    let lines = block.into_iter().chain(part).flat_map(|node| &node.inner);
+    // Junos has BFD of IS-IS in the block of a family.
+    let of_port = lines.flat_map(|inner| std::iter::once(inner).chain(family(inner)));
     let switch =
         of_port.filter_map(|inner| Some((inner.line.0, at_port(&words(inner), protocol)?))).next_back();
     let detection = match switch {
@@ -66,6 +68,11 @@ fn end(snapshot: &Snapshot, nodes: &[Node], id: PortId, protocol: RoutingProtoco
     };
     let lacks_timers = part.is_none() && block.is_some_and(|block| lacks_timers(nodes, block));
     Some(End { line, detection: detection.filter(|_| !lacks_timers) })
+}
+
+/// Returns the lines inside a block `family`; empty for other lines.
+fn family<'n, 't>(node: &'n Node<'t>) -> &'n [Node<'t>] {
+    if words(node).first() == Some(&"family") { &node.inner } else { &[] }
 }
 
 /// Returns the lines of a port and of a process (IOS XR), if a block of the process lists the port and the

@@ -16,7 +16,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     for (device, nodes) in trees.iter().enumerate() {
         let routed: Vec<(&str, &Node)> = nodes.iter().filter_map(routed).collect();
         let has_zone = |node: &Node| node.inner.iter().any(|inner| inner.begins_with(MEMBER));
-        if routed.iter().filter(|(_, node)| has_zone(node)).count() < LEAST {
+        if nodes.iter().filter(|node| has_zone(node)).count() < LEAST {
             continue;
         }
         for (kind, node) in routed.iter().filter(|(_, node)| !has_zone(node)) {
