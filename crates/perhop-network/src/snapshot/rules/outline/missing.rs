@@ -270,7 +270,8 @@ fn is_opposite(entry: &str, other: &str) -> bool {
     denied.is_some() && denied == other.strip_prefix("permit ")
 }
 
-/// Whether a line begins with another line and has additional words, or an entry of a list permits more ports.
+/// Whether a line begins with another line and has additional words, or an entry of a list permits more
+/// ports.
 pub(super) fn is_extension(entry: &Entry, other: &Entry) -> bool {
     let has_more_words = entry.text().strip_prefix(other.text()).is_some_and(|rest| rest.starts_with(' '));
     has_more_words || permits_more_ports(entry.text(), other.text())
