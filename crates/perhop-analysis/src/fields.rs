@@ -29,7 +29,7 @@ pub enum Field {
     HasCos,
     /// Class of service of the VLAN tag.
     Cos,
-    /// Whether the packet has a traffic class.
+    /// Whether the packet has an MPLS label, and so a traffic class (EXP).
     HasExp,
     /// Traffic class (EXP) of the topmost MPLS label.
     Exp,

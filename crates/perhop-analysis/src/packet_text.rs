@@ -94,7 +94,7 @@ fn end(text: &str, has_ports: bool) -> Result<(IpAddr, u16), String> {
     if let Ok(address) = text.parse() {
         return Ok((address, 0));
     }
-    let refused = || format!("`{text}` is not an address, or an address with a port; {SHAPE}");
+    let refused = || format!("`{text}` is neither an address nor an address with a port; {SHAPE}");
     let (address, port) = text.rsplit_once(':').ok_or_else(refused)?;
     let address = address.trim_start_matches('[').trim_end_matches(']').parse().map_err(|_| refused())?;
     let port = port.parse().map_err(|_| refused())?;

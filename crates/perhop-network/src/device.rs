@@ -285,8 +285,11 @@ impl<'a> NetworkDevice<'a> {
             several => {
                 let names: Vec<&str> = several.iter().map(|port| port.name.as_str()).collect();
                 let message = format!("several interfaces{at} receive packets of VLAN {vlan}");
-                Err(ConfigError::new("packet", message)
-                    .help(format!("write `in` one of {}", names.join(", "))))
+                Err(ConfigError::new("packet", message).help(format!(
+                    "name one of them, for example `in {}`: {}",
+                    names[0],
+                    names.join(", ")
+                )))
             }
         }
     }

@@ -155,7 +155,10 @@ impl<'a> Context<'a> {
             self.found.push(Diagnostic::new(
                 &rules::SECOND_POLICY,
                 marking.line,
-                format!("policy {} queues, but another output policy already queues", policy.name),
+                format!(
+                    "policy {} has queueing commands, but another output policy of the interface also has",
+                    policy.name
+                ),
                 "the router refuses the line: only one of two output policies can queue; the other policy \
                  can only mark",
             ));

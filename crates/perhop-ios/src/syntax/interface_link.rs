@@ -24,7 +24,7 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
         text(&mut interface.crypto_map, reader)
     }),
     recorded("dialer pool", "the line is dialed on demand", pool),
-    recorded("dialer pool-member", "a dialer sends over this line", pool),
+    recorded("dialer pool-member", "a dialer sends its packets through this interface", pool),
     recorded("ip access-group", FILTER, |interface, reader| filter(interface, Family::Ipv4, reader)),
     recorded("ipv6 traffic-filter", FILTER, |interface, reader| filter(interface, Family::Ipv6, reader)),
     modelled("ip mtu", |interface, reader| {

@@ -113,8 +113,8 @@ fn three_color(
     }
     if drops_yellow {
         return Err(Missing::new(
-            "a meter that drops yellow packets",
-            "a policer of Junos drops only red packets",
+            "a meter that drops yellow packets but not red packets",
+            "a policer of Junos drops red packets only, or all packets above one rate",
         ));
     }
     let color = match mode {

@@ -119,9 +119,10 @@ impl Tree<'_> {
         if band(12) < band(46) {
             let message = format!(
                 "the bands follow the TOS bits of RFC 1349, not codepoints: AF12 and AF22 get band {}, EF \
-                 and CS6 band {}, AF11 band {}",
+                 band {}, CS6 band {}, AF11 band {}",
                 band(12),
                 band(46),
+                band(48),
                 band(10)
             );
             let linux = "add filters by `dsfield` to choose bands by codepoint";

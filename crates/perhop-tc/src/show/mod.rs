@@ -58,10 +58,10 @@ impl Shown {
 /// The name of a device that the output omits, as in `tc qdisc show dev eth0`.
 const UNNAMED: &str = "device";
 
-/// The content of a line of output.
+/// The content of a line of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shows {
-    /// Not output.
+    /// The line is not part of the output of `tc`.
     Nothing,
     /// A discipline, class or filter.
     Object,

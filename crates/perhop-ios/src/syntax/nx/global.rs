@@ -46,7 +46,8 @@ pub(super) const COMMANDS: &[Command<Configuration>] = &[
 /// The effect of the default switching mode.
 pub(super) const CUT_THROUGH: &str = "the switch starts to send a frame before all of it has arrived \
                                       (cut-through); perhop waits for the whole frame";
-const NETWORK_CLASS: &str = "the class sets frame lengths and pause frames of a qos-group";
+const NETWORK_CLASS: &str =
+    "classes of type network-qos set the MTU and the priority flow control of a qos-group";
 /// The effect of a block that configures the control plane.
 const CONTROL_PLANE: &str = "the switch polices packets that are addressed to itself";
 

@@ -72,8 +72,8 @@ pub(super) fn read(
     }
 }
 
-/// Whether `words` begin with a global command of several words, such as `ipv4 access-list`, of which the
-/// block `interface` has only the first word.
+/// Whether `words` begin with a global command of several words, such as `ipv4 access-list`, that is not
+/// a command of the block `interface`.
 pub(super) fn is_only_global(words: &[&str]) -> bool {
     let row = longest(&[global::COMMANDS], words).filter(|row| row.contains(' '));
     row.is_some_and(|row| !interface::COMMANDS.iter().any(|own| own.words == row))

@@ -32,7 +32,7 @@ pub(super) fn check(
                     continue;
                 }
                 let message = format!(
-                    "all classes of {policy} match labeled packets, but {} of {} belongs to a customer's VRF and \
+                    "all classes of {policy} match only labeled packets, but {} of {} belongs to a customer's VRF and \
                      sends packets without labels",
                     port.line.1.trim_start_matches("interface "),
                     snapshot.devices[device].name

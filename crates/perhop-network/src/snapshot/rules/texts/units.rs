@@ -138,7 +138,9 @@ fn add_service(units: &mut [Unit], nodes: &[Node]) {
 }
 
 impl Unit {
-    /// Adds the parts of a statement: one part for each kind of classifier and rewrite rule.
+    /// Adds the parts of a statement of `class-of-service interfaces`. `classifiers` and `rewrite-rules` have
+    /// one part for each kind inside, any other command with a value is one part. Also stores the names of
+    /// classifiers, rewrite rules and the scheduler map.
     fn add_service_part(&mut self, node: &Node) {
         match words(node).as_slice() {
             ["classifiers" | "rewrite-rules"] => {
@@ -279,7 +281,10 @@ fn line_of(nodes: &[Node], unit: &Unit, part: &str) -> usize {
 
 fn effect(part: &str) -> &'static str {
     match part.split(' ').next() {
-        Some("classifiers") => "all packets of the port get the class of unmarked packets",
+        Some("classifiers") => {
+            "the default classifier of the device selects the classes of this port's packets: EF and AF packets \
+             get best-effort"
+        }
         Some("rewrite-rules") => "packets leave the port with the marks with which they arrived",
         Some("filter") => "the port does not police or mark its packets as the other ports do",
         Some("protocols" | "family" | "routing-instances") => {

@@ -18,7 +18,7 @@ pub(super) struct Usage {
 }
 
 impl Usage {
-    /// Whether the window was fully used during the last window of data.
+    /// Whether the congestion window limited the sender during the current window of data.
     pub(super) fn is_whole(&self) -> bool {
         self.is_limited
     }
