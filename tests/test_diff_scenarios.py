@@ -138,7 +138,7 @@ def test_links_of_only_one_side_are_reported(perhop: Command, old: Path) -> None
     ended = perhop("diff", old, new, "--strict")
     assert ended.code == 4
     assert f"only {new} has the link edge - spare" in ended.out.splitlines()
-    assert "  new: link rate 1 Mb/s; ring 1 packet; delay 1 ms; loss 0; cost 1" in ended.out.splitlines()
+    assert "  added: link rate 1 Mb/s; ring 1 packet; delay 1 ms; loss 0; cost 1" in ended.out.splitlines()
 
 
 def test_markers_that_do_not_change_move_no_packet(perhop: Command, old: Path) -> None:

@@ -4,7 +4,6 @@ use perhop_device::lower::{Labels, Markings, MemoryShare, Target, Writer};
 use perhop_device::{PortGroup, PortMemory, SwitchMemory};
 use perhop_lint::Diagnostic;
 
-use super::routing::applies_groups;
 use super::wire::Tags;
 use crate::ast::{Configuration, Direction, LabelUse};
 use crate::grammar::Grammar;
@@ -172,4 +171,16 @@ fn without_memory(port: &PortMemory) -> Option<String> {
          not document what happens to its packets",
         queue.class
     ))
+}
+
+/// Whether groups of IOS XR add lines to routing processes. perhop does not read these lines.
+fn applies_groups(configuration: &Configuration) -> bool {
+    let begins = |starts: &[&str]| {
+        let mut lines = configuration.lines.iter().map(|line| line.text.trim_start());
+        lines.any(|line| starts.iter().any(|start| line.starts_with(start)))
+    };
+    // The names of processes in a group are patterns in quotation marks.
+    configuration.grammar == Grammar::IosXr
+        && begins(&["apply-group"])
+        && begins(&["router ospf '", "router isis '"])
 }

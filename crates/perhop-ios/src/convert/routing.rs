@@ -94,18 +94,6 @@ fn protocol(process: &RouterProcess, has_groups: bool) -> RoutingProtocol {
     }
 }
 
-/// Whether groups of IOS XR add lines to routing processes. perhop does not read these lines.
-pub(super) fn applies_groups(configuration: &Configuration) -> bool {
-    let begins = |starts: &[&str]| {
-        let mut lines = configuration.lines.iter().map(|line| line.text.trim_start());
-        lines.any(|line| starts.iter().any(|start| line.starts_with(start)))
-    };
-    // The names of processes in a group are patterns in quotation marks.
-    configuration.grammar == Grammar::IosXr
-        && begins(&["apply-group"])
-        && begins(&["router ospf '", "router isis '"])
-}
-
 impl Context<'_> {
     /// Returns the routing protocols that run on `interface`. `kilobits` is the bandwidth to which the shares
     /// of its classes refer.

@@ -37,6 +37,13 @@ impl NetworkFinding {
     }
 }
 
+/// Returns the findings that a check adds.
+pub(super) fn collected(check: impl FnOnce(&mut Vec<NetworkFinding>)) -> Vec<NetworkFinding> {
+    let mut found = Vec::new();
+    check(&mut found);
+    found
+}
+
 impl Snapshot<'_> {
     /// Returns a finding at a line of a device.
     pub(super) fn finding(

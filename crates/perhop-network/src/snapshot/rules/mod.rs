@@ -52,7 +52,7 @@ mod uplinks;
 
 use causes::merged;
 pub use finding::NetworkFinding;
-use finding::line_of_output;
+use finding::{collected, line_of_output};
 use rayon::prelude::*;
 use topics::{Precision, Topic};
 use treatment::Treatments;
@@ -126,11 +126,4 @@ impl Snapshot<'_> {
         found.extend(more);
         found
     }
-}
-
-/// Returns the findings that a check adds.
-fn collected(check: impl FnOnce(&mut Vec<NetworkFinding>)) -> Vec<NetworkFinding> {
-    let mut found = Vec::new();
-    check(&mut found);
-    found
 }

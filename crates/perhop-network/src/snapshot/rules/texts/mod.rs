@@ -113,8 +113,9 @@ mod zones;
 use parts::Parts;
 use rayon::prelude::*;
 
+use super::finding::collected;
 use super::tree::{Node, Numbered, tree};
-use super::{NetworkFinding, Snapshot, collected};
+use super::{NetworkFinding, Snapshot};
 
 /// A function that applies the rules about one subject to the statements of all devices, and adds their
 /// findings to the list.
