@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
 from perhop import _core
 from perhop.errors import InvalidInputError
 from perhop.inputs import ROUTER, SCENARIO, read_input, read_rest, regular_file, require_regular, unreadable
-from perhop.quantity import counted
 from perhop.shape import OrNull
 from perhop.tables import Cell, Column, Table, notebook
 
@@ -197,11 +196,11 @@ def platform_words(platform: RecognizedPlatform | None) -> str | None:
 
 
 def evidence_words(rules: Mapping[str, Sequence[str]]) -> str:
-    """Return the number of rules with a source (documents, outputs, measurements) and without one."""
-    certain = sum(len(rules.get(kind, ())) for kind in ("documented", "printed", "measured"))
-    doubtful = sum(len(rules.get(kind, ())) for kind in ("inferred", "recalled"))
-    without = f", {doubtful} without" if doubtful else ""
-    return f"{counted(certain, 'rule')} from documents or outputs of devices{without}"
+    """Return the names of rules by their evidence; for the strongest kinds, only the number of rules."""
+    certain = [kind for kind in ("documented", "printed", "measured") if rules.get(kind)]
+    doubtful = [kind for kind in ("inferred", "recalled") if rules.get(kind)]
+    words = [f"{len(rules[kind])} rules {kind}" for kind in certain]
+    return "; ".join([*words, *(f"{kind}: {', '.join(rules[kind])}" for kind in doubtful)])
 
 
 def is_supported(report: RouterReport) -> bool:
