@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from perhop.bufferbloat import Run, Tested
     from perhop.running import Progress
 
-# Heights of a graph of one line, and its width in characters.
+# The characters of a graph of one line, from low to high, and the width of the graph in characters.
 _HEIGHTS = "▁▂▃▄▅▆▇█"
 _WIDTH = 60
 
@@ -117,7 +117,7 @@ def _graph(tested: Tested) -> Iterator[str]:
 
 
 def _columns(run: Run) -> Iterator[float | None]:
-    """Generate the mean round-trip time of each column; none if no ping was answered."""
+    """Generate the mean round-trip time of each column; `None` for a column without an answered ping."""
     samples = len(run.rtts)
     for column in range(_WIDTH):
         part = run.rtts[column * samples // _WIDTH : (column + 1) * samples // _WIDTH]

@@ -98,7 +98,7 @@ def check(
     """
     defaults = check_settings()
     if defaults.file is not None:
-        # A rule that a file suppresses is not checked, and no other output shows this.
+        # The settings can suppress rules, and no other output shows this.
         print_note(f"settings: {defaults.file}")
     chosen = chosen_files(files)
     failing = _failing(defaults, fail_on, strict=strict)
@@ -198,7 +198,7 @@ def is_passed(found: Checked, failing: Sequence[Severity]) -> bool:
 def _check_all(
     chosen: Chosen, work: Callable[[Path], Checked], shown: Callable[[Checked], None] | None
 ) -> tuple[list[Checked], int]:
-    """Check files on all processors, show them in order, and return results and the unreadable count."""
+    """Check files on all processors and show them in order; return results and how many are unreadable."""
     if not chosen.is_search and len(chosen.files) == 1:
         found = work(chosen.files[0])
         if shown is not None:

@@ -88,7 +88,10 @@ def _files_below(folder: Path) -> Iterator[Path]:
 
 
 def is_checkable(file: Path) -> bool:
-    """Return whether `perhop check` reads a file. An unreadable file counts, and fails there."""
+    """Return whether `perhop check` reads a file.
+
+    An unreadable file is included, so that `perhop check` reports the error.
+    """
     if file == STANDARD_INPUT or not file.is_file():
         return file == STANDARD_INPUT
     try:

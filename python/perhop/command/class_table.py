@@ -1,4 +1,4 @@
-"""The tables of a run: fates of each class's packets, rates and delays, TCP connections."""
+"""The tables of a run: packets, drops, rates and delays of each class, and TCP connections."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ _MOST_QUEUES = 40
 def show_classes(results: Results, queues: Queues | None = None, *, wide: bool = False) -> None:
     """Print the results of each class, one row each.
 
-    `queues` has the queue of each class in the router under test: then the configured rate is next to the
-    obtained rate, otherwise queues have a separate table. On a narrow terminal the table has the most
+    With `queues`, the queue of each class in the router under test, the configured rate is next to the
+    obtained rate. Without it, the queues have a separate table. On a narrow terminal the table has the most
     important columns, or with `wide` all columns in several parts.
     """
     summary = results.summary
@@ -181,7 +181,7 @@ def _rates(
 def _class_figures(name: str, summary: Mapping[str, Any], queues: Queues) -> dict[str, Any] | None:
     """Return the rates that the router's policies set for the queue and policers of a class."""
     place = queues.get(name)
-    # A class without its own queue has no part of the rate of the shared queue.
+    # The rate of a queue that several classes share is not the rate of one class.
     own = place is not None and (list(queues.values()).count(place) == 1 or place[1].endswith(name))
     rows = {(row["port"], row["queue"]): row for row in summary.get("rates", [])}
     figures = rows.get(place) if place is not None and own else None
@@ -198,7 +198,7 @@ def _configured_and_obtained(
 ) -> Iterator[Column]:
     """Return the configured and the obtained rates in one unit."""
     largest = max((_mean(rate) for rate in obtained), default=0.0)
-    # The unit is the unit of a class's load.
+    # Rates have the unit of the loads of classes.
     divisor, unit = (1e3, "kb/s") if largest < 1e8 else scale("b/s", largest)
     yield Column(f"configured\n{unit}", [configured(row, divisor) for row in rows], with_next=True)
     texts = [interval(rate["mean"], rate["ci95"], divisor) for rate in obtained]
@@ -228,7 +228,7 @@ def _show_queues(rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _show_marks(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print how many packets each queue marked by ECN: instead of dropping them, or as L4S."""
+    """Print how many packets each queue marked with CE, in place of drops or for L4S."""
     marking = [row for row in rows if _mean(row["marked_packets"])]
     if not 0 < len(marking) <= _MOST_QUEUES:
         return
@@ -256,7 +256,7 @@ def _show_pools(rows: Sequence[Mapping[str, Any]]) -> None:
     """Print the ports that used a shared memory when it had no room for a packet of a port."""
     if not 0 < len(rows) <= _MOST_QUEUES:
         return
-    # A port with drops is named once.
+    # Consecutive rows of one port show its name once.
     ports = [row["port"] for row in rows]
     shown = ["" if place and ports[place - 1] == port else port for place, port in enumerate(ports)]
     show(

@@ -14,7 +14,7 @@ from perhop.printable import printable
 _PADDING = 2
 # The indentation of rows below the name of their group.
 _INDENT = 2
-# Keys that use a larger part of the screen have separate lines.
+# The maximum share of the screen for keys. Wider keys have separate lines.
 _WIDEST_KEYS = 0.4
 # Characters in tables of perhop that take one column of a terminal.
 _SIGNS = str.maketrans(dict.fromkeys("≥≤±µ…", "-"))
@@ -27,9 +27,10 @@ class Column:
     name: str
     cells: Sequence[str]
     numeric: bool = True
-    #: Whether it stays next to the following column if a table is split.
+    #: Whether the column stays next to the following column if a table is split.
     with_next: bool = False
-    #: The rank of omission from a table that cannot be split. The greatest is omitted first, and 0 never.
+    #: The rank for omission from a table that cannot be split. The column with the largest rank is omitted
+    #: first, a column with 0 never.
     spare: int = 0
     #: The style of each cell, if any.
     styles: Sequence[str] = ()
@@ -149,7 +150,7 @@ def fit(columns: Sequence[Column]) -> bool:
 
 
 def most_important(keys: Sequence[Column], columns: Sequence[Column]) -> list[Column]:
-    """Return the columns that fit, without those that can be omitted if necessary."""
+    """Return the columns that remain after the omission of spare columns until the rest fits."""
     shown = list(columns)
     while not fit([*keys, *shown]) and (most := max(shown, key=lambda column: column.spare)).spare:
         shown.remove(most)
@@ -168,7 +169,7 @@ def _parts(keys: Sequence[Column], columns: Sequence[Column], width: int) -> lis
 
 
 def _groups(columns: Sequence[Column]) -> Iterator[list[Column]]:
-    """Return the columns that stay next to each other."""
+    """Generate the groups of columns that stay next to each other."""
     group: list[Column] = []
     for column in columns:
         group.append(column)

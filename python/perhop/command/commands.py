@@ -28,7 +28,7 @@ class Group:
     entries: dict[str, Command | Group] = field(default_factory=dict)
 
     def add(self, group: Group) -> None:
-        """Add a group."""
+        """Add an inner group under its name."""
         self.entries[group.name] = group
 
 

@@ -193,7 +193,8 @@ def _live(what: list[Path], runs: _Runs, *, quiet: bool) -> Comparison:
         )
     scenario = Scenario.load(what[0], runs.changed)
     show_warnings(scenario)
-    # This comes before any thread starts, because only a process with one thread can enter a user namespace.
+    # The rights are obtained before any thread starts, because only a process with one thread can enter a
+    # user namespace.
     rights.obtain()
     configured = int(scenario.get("replications", 1))
     times = runs.replications or (configured if configured > 1 else _REPLICATIONS)

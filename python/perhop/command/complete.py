@@ -35,7 +35,7 @@ def complete(
 
 
 def _candidates(before: list[str]) -> Iterator[str]:
-    """Generate the words that may follow these words; nothing if they are known without files."""
+    """Generate the words that may follow these words, as far as they depend on files."""
     last = before[-1] if before else ""
     if last in _PATHS:
         end = "" if last == "--against" else "="

@@ -172,7 +172,7 @@ def diff(
 
 
 def _refuse_results(old: Path, new: Path) -> None:
-    """Refuse folders of results. Another command compares them."""
+    """Refuse folders of results, which `perhop compare` compares."""
     for side in (old, new):
         if (side / MANIFEST).is_file():
             raise InvalidInputError(
@@ -182,7 +182,7 @@ def _refuse_results(old: Path, new: Path) -> None:
 
 
 def _check_options_of_folders(options: Mapping[str, object]) -> None:
-    """Refuse options that two networks do not have."""
+    """Refuse options that do not apply to two networks."""
     given = [name for name, value in options.items() if value]
     if given:
         raise InvalidInputError(
@@ -192,7 +192,7 @@ def _check_options_of_folders(options: Mapping[str, object]) -> None:
 
 
 def _network_load(load: NetworkLoad, simulate: bool | None) -> NetworkLoad | None:
-    """Return the load of a simulation of two networks; refuses one without a simulation."""
+    """Return the load of a simulation of two networks; refuse a load without a simulation."""
     if not simulate and load != NetworkLoad():
         raise InvalidInputError(
             "--traffic, --load, --seed and --replications are for simulations", "add --simulate"

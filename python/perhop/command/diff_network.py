@@ -23,9 +23,9 @@ from perhop.network.same_traffic import SameTraffic
 from perhop.printable import printable
 from perhop.quantity import counted
 
-#: Without `--simulate`.
+#: The remark of a comparison without `--simulate`.
 NOT_SIMULATED = "perhop simulated no queues, so delays and losses under load are not compared"
-# Random variation needs several.
+# The default number of replications: an estimate of random variation needs several.
 _REPLICATIONS = 10
 # The maximum number of changes in text; --json has all.
 _MOST_CHANGES = 8

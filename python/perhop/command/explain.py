@@ -82,7 +82,7 @@ def show_platform_rules(rows: Sequence[PlatformRule]) -> None:
 
 
 def _source(row: PlatformRule) -> str:
-    """Return the source of a value, after the value as text if the value has a text."""
+    """Return the source of a value, with the note about the value, if any."""
     return row.source if row.note is None else f"{row.source} [{row.note}]"
 
 

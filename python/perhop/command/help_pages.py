@@ -42,7 +42,7 @@ class Formatter:
         _default_formatter()(console, options, panel)
 
     def render_usage(self, console: Console, options: ConsoleOptions, usage: Any) -> None:  # noqa: ANN401 - as cyclopts calls it
-        """Print the line of usage."""
+        """Print the usage line."""
         _default_formatter().render_usage(console, options, usage)
 
     def render_description(self, console: Console, options: ConsoleOptions, description: Any) -> None:  # noqa: ANN401 - as cyclopts calls it

@@ -16,7 +16,7 @@ from perhop.results import Results
 from perhop.verdicts import Telephony, Verdict, assertions, document, line
 from perhop.verdicts.assertions import Assertion, Judged
 
-# The words of verdicts that are good or bad. The text of a verdict has no names before them.
+# Styles of words in verdicts. In the text of a verdict, no name precedes these words.
 _STYLES = {
     r"\bno losses\b|\bfit for\b": GOOD,
     r"\bunfit for\b|\bstarved\b|\bnothing arrived\b": BAD,
@@ -46,13 +46,13 @@ class Judging:
         return cls(assertions.read(asserted or []), Telephony.from_options(codec, jitter_buffer))
 
     def check(self, scenario: Mapping[str, Any]) -> None:
-        """Refuse assertions about classes that the scenario lacks, before it runs."""
+        """Before a run, refuse assertions about classes that the scenario lacks."""
         names = [str(traffic.get("class") or traffic["name"]) for traffic in scenario["traffic"]]
         names = list(dict.fromkeys(names))
         assertions.require_classes(self.asserted, [*names, *(name + _BACK for name in names)])
 
     def judge(self, results: Results) -> Judgement:
-        """Judge a run."""
+        """Return the verdicts and the judged assertions of a run."""
         verdicts = results.judged(self.telephony)
         judged = assertions.judge(self.asserted, verdicts, results.summary)
         return Judgement(verdicts, judged, self.telephony, results.replications)
@@ -60,7 +60,7 @@ class Judging:
 
 @dataclass(frozen=True)
 class Judgement:
-    """A run that was judged."""
+    """The verdicts and the judged assertions of a run."""
 
     verdicts: Sequence[Verdict]
     judged: Sequence[Judged]
@@ -94,14 +94,14 @@ class Judgement:
             show_judged(self.judged)
 
     def _notes(self) -> Iterator[str]:
-        """Return the origin of roles, and whether there are intervals."""
+        """Generate the notes: the origin of roles, and the lack of intervals."""
         if any(verdict.fitness.origin == "codepoint" for verdict in self.verdicts):
             yield "roles of codepoints by RFC 4594"
         if self.replications == 1:
             yield "1 replication: no interval"
 
     def report_failed(self) -> None:
-        """Report the false assertions on stderr, if nothing else is shown."""
+        """Report the false assertions on stderr, for outputs that do not show the judgment."""
         for judged in self.judged:
             if not judged.passed:
                 print_note(f"failed: {judged.text}: {measured_words(judged)}")

@@ -22,7 +22,7 @@ _ESCAPE = b"\x1b"
 
 
 class Keys:
-    """The keys that were pressed; the terminal does not echo them."""
+    """The keys that the user presses; the terminal does not echo them."""
 
     def __init__(self, descriptor: int) -> None:
         """Read the terminal of a descriptor key by key, until `close`."""
@@ -69,7 +69,10 @@ class Keys:
 
 @contextmanager
 def keys() -> Iterator[Keys | None]:
-    """Yield the keys of standard input; `None` if it is not a terminal, or another program uses it."""
+    """Yield the keys of standard input; `None` if it is not a terminal.
+
+    A process in the background also has no keys.
+    """
     descriptor = sys.stdin.fileno() if sys.stdin is not None and sys.stdin.isatty() else -1
     if descriptor < 0 or not _is_in_foreground(descriptor):
         yield None

@@ -129,8 +129,8 @@ def run(
         )
     loaded = _loaded(scenario, set_, duration, time_scale)
     with _page(loaded, opened=open_) if watch == "web" else nullcontext() as page:
-        # This comes before any thread starts, because only a process with one thread can enter a user
-        # namespace.
+        # The rights are obtained before any thread starts, because only a process with one thread can enter a
+        # user namespace.
         rights.obtain()
         if page is not None:
             page.start()
@@ -297,7 +297,7 @@ def _page(scenario: Document, *, opened: bool) -> AbstractContextManager[PageVie
 def _watching(
     title: str, watch: View | None, page: PageView | None, *, json: bool, quiet: bool
 ) -> Iterator[Watching]:
-    """Show the progress of a run, with `watch` its queues, and the output of programs."""
+    """Show the progress of a run, the output of programs and, with `watch`, the queues."""
 
     def print_line(host: str, text: str) -> None:
         print(f"{host} | {text}", file=sys.stderr if json else sys.stdout, flush=True)

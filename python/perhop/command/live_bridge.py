@@ -153,7 +153,7 @@ def _page(title: str, *, opened: bool) -> Iterator[PageView]:
 def _display(
     title: str, control: Path, page: PageView | None, *, quiet: bool, json: bool
 ) -> Iterator[Callable[[], None]]:
-    """Return the display of the bridge: its queues on a terminal, otherwise each new warning on stderr."""
+    """Yield the function that shows the queues on a terminal, otherwise each new warning on stderr."""
     reported: set[str] = set()
 
     def reports() -> Iterator[dict[str, Any]]:
@@ -163,7 +163,7 @@ def _display(
 
     def tell() -> None:
         for report in reports():
-            # A growing doubt is reported once; the final report has its numbers.
+            # A warning whose numbers grow is reported once; the final report has the final numbers.
             for doubt in report["doubts"]:
                 if (kind := doubt.translate(_DIGITS)) not in reported:
                     reported.add(kind)

@@ -39,7 +39,7 @@ def rows(reports: Mapping[str, dict[str, Any]]) -> Iterator[Row]:
             queues: dict[str, list[dict[str, Any]]] = {}
             for queue in direction["queues"]:
                 queues.setdefault(queue["queue"], []).append(queue)
-            # A report lists a queue after its first packet.
+            # A report lists only queues that have received a packet.
             for name, parts in (queues or {NOTHING: []}).items():
                 yield Row(
                     direction["name"],

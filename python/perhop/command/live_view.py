@@ -78,7 +78,7 @@ class PageView(LiveView):
         self._hub, self._forwarding, self._server = hub, forwarding, server
 
     def start(self) -> None:
-        """Serve."""
+        """Start the web server."""
         self._server.start()
 
     def progress(self, share: float) -> None:

@@ -18,7 +18,7 @@ from perhop.results import Results
 from perhop.saving import replace_file
 from perhop.tables import Cell, Column, Table, described
 
-# The maximum loss of a yellow link, percent; above it a link is red.
+# The maximum loss of a yellow link, percent. A link with more loss is red.
 _BAD = 1.0
 _COLUMNS = ("offered", "delivered", "loss %", "delay mean, ms", "delay p99, ms", "MOS")
 _QUEUE_COLUMNS = (

@@ -25,8 +25,8 @@ from perhop.verdicts import Telephony, document
 _PAIRS = "network.json"
 # The options of a router that also apply to a network.
 _OPTIONS = ("platform", "assume", "traffic", "load")
-# The maximum number of rows in the text output, which are those with the worst values. The JSON document
-# contains all rows.
+# The maximum number of rows in the text output. Of more rows, the output has those with the worst values. The
+# JSON document contains all rows.
 _MOST_ROWS = 60
 # The maximum number of lines of one kind below the table.
 _MOST_LINES = 12
@@ -87,7 +87,7 @@ def _columns(rows: Sequence[Mapping[str, Any]]) -> Iterator[Column]:
 
 
 def _scaled(rows: Sequence[Mapping[str, Any]], keys: Mapping[str, str], unit: str) -> Iterator[Column]:
-    """Return columns in one unit that fits the greatest value; a narrow table omits the first column."""
+    """Generate columns in one unit, which fits the greatest value. A narrow table omits the first of them."""
     values = {name: [row[key] for row in rows] for name, key in keys.items()}
     greatest = max((value or 0.0 for column in values.values() for value in column), default=0.0)
     divisor, words = scale(unit, greatest)

@@ -52,7 +52,7 @@ def trace_network(
 
 
 def _reply(network: Network, packet: str, sender: str) -> dict[str, Any]:
-    """Return the path of a reply. An error names the option of its sender: the user did not write it."""
+    """Return the path of a reply; an error names the option, because the user wrote no reply."""
     try:
         return network.walk(packet)
     except InvalidInputError as error:
@@ -101,7 +101,7 @@ def _hop(place: int, hop: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _stage(stage: Mapping[str, Any]) -> Iterator[str]:
-    """Generate the lines of the deciding stages."""
+    """Generate the lines of a stage, if the stage decides about the packet."""
     match stage["stage"]:
         case "access-list" if stage["decision"] == "deny":
             yield f"{stage['side']} access list {stage['list']} denies the packet"
@@ -126,7 +126,7 @@ def _stage(stage: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _operation(stage: Mapping[str, Any]) -> str:
-    """Return the operation on labels, and the labels afterwards."""
+    """Return the operation on labels, and the resulting labels."""
     labels = ", ".join(stage["labels"])
     match stage["operation"]:
         case "impose":
@@ -169,7 +169,7 @@ def _exp_text(path: Mapping[str, Any]) -> Iterator[str]:
 
 
 def mark_text(sent: str, received: str, changes: Sequence[Mapping[str, Any]]) -> str:
-    """Return the final state of a codepoint."""
+    """Return the codepoint at the receiver, and the places that change it."""
     if not changes:
         return f"dscp {received}, kept"
     places = "; ".join(

@@ -79,7 +79,7 @@ Back = Annotated[
     bool, Parameter(name="--back", negative=(), help="Also show the classes of replies, marked '(back)'.")
 ]
 Quiet = Annotated[bool, Parameter(name=["--quiet", "-q"], help="Show no progress and no results.")]
-#: Where the live view of a run appears.
+#: The place of the live view of a run: the terminal, or a page in the browser.
 View = Literal["terminal", "web"]
 Watch = Annotated[View | None, Parameter(name="--watch")]
 Opened = Annotated[bool, Parameter(name="--open", negative="--no-open")]

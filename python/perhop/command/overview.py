@@ -19,14 +19,14 @@ _LEAST_ROOM = 10
 # Border and space on each side of the box, and the space between names and descriptions.
 _SIDES, _BETWEEN = 4, 2
 _BOX = ("╭", "─", "╮", "│", "╰", "╯")
-# In encodings without lines.
+# The box in encodings without line characters.
 _ASCII_BOX = ("+", "-", "+", "|", "+", "+")
 # The options of perhop itself.
 _FLAGS = {"--help (-h)": "Display this message and exit.", "--version": "Display application version."}
 
 
 def shows(tokens: Sequence[str], commands: Group) -> bool:
-    """Print the help of the group that a command line names, or the version; return whether it did."""
+    """Print the help of the group that a command line names, or the version; return whether it names one."""
     if list(tokens) == ["--version"]:
         print(__version__)
         return True

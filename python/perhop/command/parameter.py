@@ -1,7 +1,8 @@
 """Descriptions of the parameters of commands, which annotate their functions.
 
-`direct` reads plain command lines by them. `parser` translates them for cyclopts, which has the help, the
-completion and the errors of all other command lines; importing cyclopts takes as long as most commands.
+`direct` reads plain command lines with these descriptions. `parser` translates them for cyclopts, which reads
+all other command lines, completes them, and prints help and errors. The import of cyclopts takes as long as
+most commands.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class Number:
 # Without equality, an instance can be hashed. `Annotated` requires that.
 @dataclass(eq=False)
 class Parameter:
-    """The settings of a parameter; `None` is not set. An outer annotation replaces inner settings."""
+    """The settings of a parameter; `None` if not set. An outer annotation replaces inner settings."""
 
     name: str | Sequence[str] | None = None
     help: str | None = None

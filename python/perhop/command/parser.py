@@ -23,7 +23,8 @@ from perhop.command.help_pages import FLAGS, Formatter, lay_out_examples
 from perhop.command.parameter import Number, Parameter
 from perhop.errors import InvalidInputError
 
-# The minimum number of common letters at the beginning, including dashes: `--reps` is `--replications`.
+# The minimum length of the common beginning of an unknown option and its suggestion, with the dashes: for
+# `--reps`, the suggestion is `--replications`.
 _ENOUGH_ALIKE = 5
 _SHOWN = cyclopts.Parameter(negative=(), show_default=False)
 
@@ -70,7 +71,7 @@ def _parameter(given: Parameter) -> cyclopts.Parameter:
 
 
 def _filled(app: App, group: Group) -> App:
-    """Add the commands of a group, and return it."""
+    """Add the commands of a group to `app`, and return `app`."""
     for name, entry in group.entries.items():
         if isinstance(entry, Command):
             module, _, function = entry.function.partition(":")

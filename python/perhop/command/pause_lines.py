@@ -7,7 +7,7 @@ from typing import Any
 
 from perhop.quantity import counted, number, scale
 
-#: Ports with lines of their own; the others are counted.
+#: The maximum number of ports with a separate line; the others are counted.
 _SHOWN = 8
 
 

@@ -47,7 +47,7 @@ class Plots:
             self._written += [where.file.with_name(file.name) for file in made]
 
     def write_rest(self, *, quiet: bool) -> None:
-        """Report these plots, raise their errors, and write the other plots."""
+        """Report the plots that `write_into` wrote, raise their error, and write the other plots."""
         for file in self._written:
             _report_written(file, quiet=quiet)
         if self._error is not None:

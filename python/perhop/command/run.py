@@ -245,7 +245,7 @@ def run(
 
 @dataclass(frozen=True)
 class _Shown:
-    """The parts of the results that are shown."""
+    """The options for the output of a run."""
 
     json: bool
     quiet: bool
@@ -419,7 +419,7 @@ def _plot(argument: str, output: Path | None) -> tuple[str, Destination]:
 
 
 def _with_samples(scenario: Scenario, wanted: list[tuple[str, Destination]]) -> Scenario:
-    """Return the scenario with the missing samples that its plots need, and report them."""
+    """Report and add the samples that the plots need and the scenario lacks. Return the scenario."""
     if not wanted:
         return scenario
     from perhop.plot.kinds import settings_for  # lazy: polars, which only plots need

@@ -26,7 +26,7 @@ class Callbacks:
 
 @dataclass(frozen=True)
 class Viewed:
-    """A run that is shown."""
+    """The display of a run."""
 
     #: Shows the run within the block.
     during: Callable[[], AbstractContextManager[Callbacks]]
@@ -49,7 +49,7 @@ class Wanted:
 def viewed(
     scenario: Scenario, wanted: Wanted, *, seed: int | None, replications: int | None
 ) -> Iterator[Viewed]:
-    """Return the display of a run. A page in a browser stays after the block until it is closed."""
+    """Yield the display of a run. A page in a browser stays after the block until it is closed."""
     if wanted.watch != "web":
         yield Viewed(partial(_in_terminal, scenario, wanted))
         return

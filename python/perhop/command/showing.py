@@ -1,4 +1,4 @@
-"""Runs whose routers are shown or compared with real routers."""
+"""Runs whose counters are shown, or compared with the counters of real routers."""
 
 from __future__ import annotations
 

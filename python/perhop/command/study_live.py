@@ -52,7 +52,8 @@ def live(
     """
     study = find(id)
     cases = live_cases(study, only or ())
-    # This comes before any thread starts, because only a process with one thread can enter a user namespace.
+    # The rights are obtained before any thread starts, because only a process with one thread can enter a
+    # user namespace.
     rights.obtain()
     targets = [None if output is None else _folder(output, live_case.case.name) for live_case in cases]
     for wanted in filter(None, targets):

@@ -43,7 +43,7 @@ from perhop.scenario import Scenario
 from perhop.sweeping import Sweep, Until, design_of, plan_of, simulated, stored
 from perhop.sweeping.growing import check_folder
 
-# A larger sweep is not read again to be shown: it may be larger than the memory.
+# The maximum number of points of a sweep that is read again and shown. A larger sweep may exceed the memory.
 _READ = 20_000
 
 
@@ -146,7 +146,7 @@ def sweep(
     """
     chosen = requested_plots(plot, against, series, class_, log=(log_x, log_y), made=output)
     where = named(engine, threads=threads, scheduler=scheduler)
-    # Read once: it may be standard input.
+    # The scenario is read once, because it may be standard input.
     loaded = Scenario.load(scenario)
     rule = None if until is None else Until.parse(until, at_most)
     design = design_of(changes(set_, duration), together=zip_, sample=sample, method=method, seed=seed or 0)

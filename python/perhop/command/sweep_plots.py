@@ -36,7 +36,7 @@ class PlotRequest:
         return self.metrics[0]
 
     def check(self, design: Design) -> None:
-        """Refuse plots that the sweep cannot make, before it starts; raises `InvalidInputError`."""
+        """Before a sweep, refuse a plot that the sweep cannot make; raises `InvalidInputError`."""
         self._check_parameters(design.parameters)
 
     def _check_parameters(self, swept: Sequence[str]) -> None:
@@ -44,7 +44,7 @@ class PlotRequest:
             raise InvalidInputError("a heat map needs two parameters with several values", _EXAMPLE)
 
     def charts(self, sweep: Sweep) -> list[Chart]:
-        """Return its charts of a sweep."""
+        """Return the charts of a sweep that the options select."""
         from perhop.plot import sweeps, tradeoffs  # lazy: numpy, which only plots need
 
         if self.is_share:
@@ -84,7 +84,7 @@ class PlotRequest:
 
     @property
     def is_share(self) -> bool:
-        """Whether it is the default plot of shares."""
+        """Whether the plot is the default plot of shares."""
         plain = not (self.series or self.classes or self.log_x or self.log_y)
         return self.kind == "against" and self.metric.column == SHARE and plain
 
@@ -113,7 +113,7 @@ def requested_plots(
 
 
 def check_parameters(design: Design, against: str | None, series: str | None) -> None:
-    """Refuse parameters that are not swept, before the sweep; raises `InvalidInputError`."""
+    """Before a sweep, refuse parameters that are not swept; raises `InvalidInputError`."""
     for option, path in (("--against", against), ("--series", series)):
         if path is not None and path not in design.parameters:
             raise InvalidInputError(

@@ -25,7 +25,7 @@ from perhop.sweeping.filling import Filling, Value
 if TYPE_CHECKING:
     from perhop.viewing.sweeps import Sweeping
 
-# The number of steps of a line of blocks, because its heights are whole numbers.
+# Values are scaled to this number of steps, because `heights` takes whole numbers.
 _STEPS = 1000
 _WIDEST = 60
 

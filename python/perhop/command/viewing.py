@@ -16,7 +16,8 @@ from perhop.viewing.hub import Hub
 from perhop.viewing.page import Kind, page, script
 from perhop.viewing.server import Answer, Server
 
-# The times, after the end of the command, within which a page must be opened, and opened again.
+# The wait for a page after the end of the command, seconds: until it is first opened, and until it is opened
+# again after it was closed.
 _FIRST_S, _AGAIN_S = 60.0, 4.0
 
 

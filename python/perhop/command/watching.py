@@ -32,15 +32,15 @@ _NARROWEST = 10
 _FRAME = 8
 # The interval between two drawings, regardless of the pace of the run.
 _DRAW_EVERY_S = 0.1
-# The maximum number of snapshots, more than the columns of a screen. It is odd, so that with one more the
-# number is divisible by 2.
+# The maximum number of snapshots, more than the columns of a screen. It is odd, so that the snapshots exceed
+# it by one to an even number, which can be halved.
 _MOST_SNAPSHOTS = 1999
 _HELP = "space: pause  + -: speed  n: next port  q: leave"
 
 
 @contextmanager
 def watching(scenario: Mapping[str, Any], pace: Pace, *, quiet: bool) -> Iterator[Shown | None]:
-    """Return the display of a run in the terminal; `None` if it is unsuitable. The last picture remains."""
+    """Yield the display of a run; `None` if stderr is not a suitable terminal. The last picture remains."""
     screen = console(sys.stderr)
     if quiet or not screen.is_terminal or screen.is_dumb_terminal:
         if not quiet:
@@ -228,7 +228,7 @@ def heights(values: list[int], width: int) -> str:
         values = [max(values[begin:end]) for begin, end in pairwise(edges)]
     if not top:
         return _HEIGHTS[1] * len(values)
-    # The lowest block is visible.
+    # Every value has a visible block.
     steps = len(_HEIGHTS) - 1
     return "".join(_HEIGHTS[max(1, -(-value * steps // top))] for value in values)
 
