@@ -41,9 +41,9 @@ class Ability:
     #: Whether a testbed needs it.
     need: Need
     works: bool
-    #: The result.
+    #: The result of the trial.
     found: str
-    #: The way to enable it, if it does not work.
+    #: The way to enable the capability, if it does not work.
     remedy: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -157,7 +157,7 @@ def _tunnel() -> None:
 
 
 def _in_child(probe: Callable[[], None]) -> str | None:
-    """Call `probe` in a child process; returns its error message, `None` if it worked."""
+    """Call `probe` in a child process; return its error message, `None` if it worked."""
     with tempfile.TemporaryFile() as output:
         child = os.fork()
         if child == 0:

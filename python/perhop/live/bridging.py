@@ -34,9 +34,9 @@ _NO_SOURCE = {"cbr": {"rate": "1kb/s", "packet": {"ip": "100B"}}}
 class Side:
     """One interface of a bridge."""
 
-    #: Its name in Linux.
+    #: The name of the interface in Linux.
     device: str
-    #: The interface of the router configuration that it represents.
+    #: The interface of the router configuration that `device` represents.
     interface: str | None = None
 
     @classmethod
@@ -54,7 +54,7 @@ def configuration(
     Args:
         policy: a router configuration, or a file with policies.
         inner: the interface at which packets enter.
-        outer: the interface through which they leave, through the policy's queues.
+        outer: the interface at which packets leave, through the policy's queues.
         name: the policy, for a file with several.
         rate: rate at `outer`; by default the rate in the router configuration, otherwise unlimited.
         both: apply the policy of a file in the reverse direction too; a router configuration defines both.
@@ -112,7 +112,8 @@ def bare(devices: list[str]) -> Iterator[dict[str, dict[str, bool]]]:
 def restore(before: Mapping[str, Mapping[str, bool]]) -> dict[str, str]:
     """Switch the offloads of interfaces in this namespace back on.
 
-    Interfaces that no longer exist are skipped. Returns why others could not be restored.
+    Interfaces that no longer exist are skipped. Returns the reasons why other interfaces could not be
+    restored.
     """
     failed: dict[str, str] = {}
     for device, offloads in before.items():
@@ -131,7 +132,7 @@ def restore_in(network: list[int] | None, before: Mapping[str, Mapping[str, bool
     devices = ", ".join(before)
     here = list(namespaces.current())
     if network is None:
-        # The state of an earlier version does not contain their namespace.
+        # The state of an earlier version does not contain the namespace of the interfaces.
         missing = [device for device in before if device not in _interfaces()]
         failed = dict.fromkeys(missing, "not in this network namespace") or restore(before)
     elif network == here:

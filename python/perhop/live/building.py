@@ -23,7 +23,8 @@ _QUIET = {
     "ipv4/ip_forward": "0",
 }
 _WITHOUT_IPV6 = {"ipv6/conf/default/disable_ipv6": "1", "ipv6/conf/all/disable_ipv6": "1"}
-# No duplicate address detection, no router solicitation, no automatic link-local address.
+# Settings against automatic messages: duplicate address detection, router solicitations, link-local
+# addresses.
 _QUIET_IPV6 = {
     "ipv6/conf/default/accept_dad": "0",
     "ipv6/conf/default/accept_ra": "0",
@@ -69,7 +70,7 @@ def offered_congestion_controls() -> list[str]:
 
 
 def _settle(network: Network, node: str) -> list[str]:
-    """Set the defaults for devices of this namespace; return the refused settings."""
+    """Set the defaults for the devices of the current namespace; return the refused settings."""
     address = network.addresses.get(node)
     settings = dict(_QUIET)
     if Path("/proc/sys/net/ipv6").is_dir():
@@ -104,7 +105,7 @@ def _connect(cable: tuple[Device, Device], names: Mapping[str, str], mtu: int) -
 
 
 def _configure(network: Network, node: str, congestion_control: str | None) -> None:
-    """Bring up the devices of a node from within its namespace; give hosts an address and routes."""
+    """Bring up the devices of a node from its namespace; give hosts an address and routes."""
     from pyroute2 import IPRoute  # lazy: optional package
 
     with IPRoute() as ip:
@@ -125,7 +126,7 @@ def _configure(network: Network, node: str, congestion_control: str | None) -> N
 
 
 def _address(ip: IPRoute, index: int, address: Address) -> None:
-    """Give a device the host's address and a permanent neighbor entry for the gateway."""
+    """Give a device the address of its host, and a permanent neighbor entry for the gateway."""
     ip.addr("add", index=index, address=str(address), prefixlen=address.max_prefixlen)
     ip.neigh("add", ifindex=index, dst=_gateway(address), lladdr=GATEWAY_MAC, state="permanent")
 

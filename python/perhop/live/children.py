@@ -24,19 +24,19 @@ _REPORT_IT = "a frame may have taken it over, or this system needs another call;
 
 
 class Child:
-    """A process in a node. It ends with this process; Ctrl-C on the terminal has no effect on it."""
+    """A process in a node. The process ends with this process; Ctrl-C on the terminal has no effect on it."""
 
     def __init__(self, node: str, name: str, place: Place, what: list[str], log: Path) -> None:
         self.node = node
-        #: Its name in messages.
+        #: The name of the process in messages.
         self.name = name
-        #: The file that receives its output.
+        #: The file that receives the output of the process.
         self.log = log
         self._is_confined = what[0] in ("forward", "bridge")
         self._read = 0
         with log.open("wb") as output:
-            # A pipe as standard input without a writer: it closes when this process ends, which ends
-            # perhop's own programs.
+            # Standard input is a pipe without a writer. It closes when this process ends, which ends perhop's
+            # own programs.
             self.process = subprocess.Popen(
                 place.command(*what),
                 stdin=subprocess.PIPE,
@@ -47,16 +47,16 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """Its process id."""
+        """The process id."""
         return self.process.pid
 
     @property
     def code(self) -> int | None:
-        """Its exit code, negative for the signal that ended it; `None` while it runs."""
+        """The exit code, negative for the signal that ended the process; `None` while the process runs."""
         return self.process.poll()
 
     def new_output(self) -> str:
-        """Return its output since the last call."""
+        """Return the output since the last call."""
         with self.log.open("rb") as log:
             log.seek(self._read)
             new = log.read()
@@ -77,15 +77,15 @@ class Child:
         return PerhopError(f"{self.name} {how}" + (f": {output}" if output else ""))
 
     def request_end(self) -> None:
-        """Send SIGTERM to its process group."""
+        """Send SIGTERM to the process group."""
         self._signal(signal.SIGTERM)
 
     def end_now(self) -> None:
-        """Send SIGKILL to its process group."""
+        """Send SIGKILL to the process group."""
         self._signal(signal.SIGKILL)
 
     def close(self) -> None:
-        """Wait for its end and release its resources."""
+        """Wait for the end of the process and release its resources."""
         self.process.wait()
         if self.process.stdin is not None:
             with suppress(OSError):
@@ -98,7 +98,7 @@ class Child:
 
 
 def end(children: Iterable[Child]) -> list[Child]:
-    """End processes with SIGTERM, or with SIGKILL if that has no effect; returns the killed ones."""
+    """End processes with SIGTERM, or with SIGKILL if that has no effect; return the killed processes."""
     every = list(children)
     running = [child for child in every if child.code is None]
     for child in running:

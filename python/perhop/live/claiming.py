@@ -1,7 +1,7 @@
 """Exclusive use of interfaces by a bridge: two bridges on one interface would forward each frame twice.
 
-A claim is `flock` on a file of the interface under `/run/perhop`. The kernel releases it when the process
-ends, however it ends.
+A claim is `flock` on a file of the interface under `/run/perhop`. The kernel releases the claim when the
+process ends for any reason.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def claimed(devices: Iterable[str]) -> Iterator[None]:
     """Prevent other bridges from using interfaces of this network namespace during the block.
 
     Raises:
-        InvalidInputError: another bridge uses one of them; the message names its process.
+        InvalidInputError: another bridge uses one of the interfaces; the message names its process.
         StrangeFolderError: other users can change `/run/perhop`.
 
     """
@@ -69,6 +69,6 @@ def _locked(folder: int, name: str, device: str) -> int:
                 "or choose another interface",
             ) from error
         except FileNotFoundError:
-            # The holder of the lock has removed the file in the meantime, so the name now means another file.
+            # The previous holder of the lock has removed the file, so the name now means another file.
             pass
         os.close(file)

@@ -19,12 +19,12 @@ class Cleaned:
     """The removed remains, and those that could not be removed."""
 
     namespaces: list[str] = field(default_factory=list)
-    #: Number of processes in them that were killed.
+    #: The number of killed processes in the namespaces.
     processes: int = 0
     folders: list[str] = field(default_factory=list)
     #: Remains that could not be removed without further privileges.
     left: list[str] = field(default_factory=list)
-    #: Folders that remain as the only record of changes that could not be restored, and these changes.
+    #: Folders that remain as the only record of changes that could not be restored, with these changes.
     kept: dict[str, str] = field(default_factory=dict)
     #: Process ids of running testbeds, which were not touched.
     running: list[int] = field(default_factory=list)
@@ -38,7 +38,7 @@ class Cleaned:
 def clean() -> Cleaned:
     """Remove every testbed whose owner has ended: processes, namespaces with their devices, state.
 
-    The function can be called repeatedly and concurrently. Testbeds with a living owner are not touched.
+    Calls can be repeated and concurrent. Testbeds with a living owner are not touched.
 
     Raises:
         StrangeFolderError: other users can change the folder of all testbeds.
@@ -51,7 +51,8 @@ def clean() -> Cleaned:
         return not alive.setdefault(owner, owner.alive)
 
     remains = [folder for owner, folder in (*folders(), *scratch_folders()) if dead(owner)]
-    # This happens before the namespaces are removed, because a bridge may have been in one of them.
+    # The changes are restored before the namespaces are removed, because a bridge may have been in one of
+    # them.
     for folder in remains:
         _restore(folder, cleaned)
     abandoned = [name for owner, name in namespaces.existing() if dead(owner)]
@@ -73,7 +74,7 @@ def clean() -> Cleaned:
 
 
 def _restore(folder: Path, cleaned: Cleaned) -> None:
-    """Restore a testbed's changes outside of its folder; if this is impossible, its record remains."""
+    """Restore the changes of a testbed outside of its folder; keep its record if this is impossible."""
     state = load(folder)
     if state is not None and (kept := restore_in(state.network, state.offloads)):
         cleaned.kept[str(folder)] = kept

@@ -36,7 +36,7 @@ def compare_with_simulation(
 ) -> Comparison:
     """Simulate a scenario, run it live with the same seed, and compare the results.
 
-    They run one after the other, because the simulation would delay the packets of the testbed.
+    The live run follows the simulation, because the simulation would delay the packets of the testbed.
 
     Raises:
         MissingCapabilityError: this user may not create networks.
@@ -44,8 +44,8 @@ def compare_with_simulation(
         PerhopError: a process of the testbed failed.
 
     """
-    # This comes before the simulation, which starts threads: only a process with one thread can enter a
-    # user namespace.
+    # The rights are obtained before the simulation starts threads, because only a process with one thread can
+    # enter a user namespace.
     rights.obtain()
     watched = watched or Watched()
     simulated = simulate(

@@ -12,7 +12,7 @@ _ANSWER_WITHIN_S = 2.0
 
 
 def read_counters(path: Path) -> dict[str, Any]:
-    """Return the current counters of a forwarder; raises `OSError` if it does not answer."""
+    """Return the current counters of a forwarder; raises `OSError` if the forwarder does not answer."""
     answer: dict[str, Any] = json.loads(_request(path, "json"))
     return answer
 

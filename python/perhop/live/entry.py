@@ -1,8 +1,9 @@
 """The program of every process that perhop starts in Python: `python -I .../entry.py`.
 
-`-I` removes the current folder, PYTHONPATH and the user's own packages from the path. A file there, such as
-`json.py` would run with the rights of the testbed. With `-I`, a perhop in one of these places would not be
-found. So this program loads the package that contains this file, and does not change the path.
+`-I` removes the current folder, PYTHONPATH and the user's own packages from the path. A file in these places,
+such as `json.py`, would otherwise run with the rights of the testbed. With `-I`, Python does not find a
+perhop in these places. Therefore this program loads the package that contains this file, and does not change
+the path.
 """
 
 import sys

@@ -8,7 +8,8 @@ from typing import Any
 
 from perhop.quantity import counted
 
-# Packets must not be later: live and simulated delays are compared to within a millisecond.
+# The limit on the lateness of packets, seconds: live and simulated delays are compared to within a
+# millisecond.
 _LATE_S = 1e-3
 _NANOSECONDS = 1e9
 

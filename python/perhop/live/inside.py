@@ -1,7 +1,7 @@
 """A process that starts in a node of a testbed.
 
-It moves into the node's namespaces, then runs perhop's forwarder, perhop's host or any program. It is started
-through `entry` by `children` and by `perhop live exec`, and imports neither numpy nor polars.
+The process moves into the node's namespaces, then runs perhop's forwarder, perhop's host or any program.
+`children` and `perhop live exec` start it through `entry`. This module imports neither numpy nor polars.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Place:
     namespace: str | None
     #: A file mounted over `/etc/hosts`, so that the scenario's host names resolve.
     hosts: str | None = None
-    #: The process at whose end the program ends; `None` for an interactive program.
+    #: The process whose end ends the program; `None` for an interactive program.
     parent: int | None = None
     #: Files of a user and a mount namespace to enter first, for another testbed of this user.
     outer: tuple[str, ...] = ()
@@ -67,7 +67,7 @@ def _call(function: str, *arguments: object) -> int:
 
 
 def _forward(function: str, configuration: str) -> NoReturn:
-    """Run a forwarder. This process may then make only the system calls for forwarding and its end."""
+    """Run a forwarder, in a process that may then make only the system calls for forwarding and its end."""
     code = 0
     try:
         _call(function, Path(configuration).read_text(encoding="utf-8"))

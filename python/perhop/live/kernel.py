@@ -61,7 +61,7 @@ def _checked(result: int, what: str) -> None:
 
 
 def enter(namespace: Path, kind: int = 0) -> None:
-    """Move this thread into the namespace of a file; fails if it is not of `kind` (0 allows any)."""
+    """Move this thread into the namespace of a file; fail if it has another kind than `kind` (0: any)."""
     descriptor = os.open(namespace, os.O_RDONLY | os.O_CLOEXEC)
     try:
         enter_open(descriptor, str(namespace), kind)
@@ -92,24 +92,24 @@ def bind(source: Path, target: Path) -> None:
 
 
 def make_mounts_private() -> None:
-    """Stop mounts of this mount namespace from propagating to others."""
+    """Stop the propagation of mounts of this mount namespace to others."""
     _checked(_libc().mount(None, b"/", None, _MS_REC | _MS_PRIVATE, None), "private mounts")
 
 
 def unmount(target: Path) -> None:
-    """Unmount lazily: at once from the tree, and completely when it is no longer in use."""
+    """Unmount lazily: remove the mount from the tree at once, and release it when it is no longer in use."""
     _checked(_libc().umount2(bytes(target), _MNT_DETACH), f"unmount {target}")
 
 
 def die_with_parent(signal_number: int, parent: int) -> None:
-    """Request a signal for this process when its parent dies; sends it if that has already happened."""
+    """Request a signal for this process when its parent dies; send it if the parent has already died."""
     _checked(_libc().prctl(_PR_SET_PDEATHSIG, signal_number, 0, 0, 0), "prctl")
     if os.getppid() != parent:
         os.kill(os.getpid(), signal_number)
 
 
 def _offload(device: str, command: int, value: int) -> int:
-    """Send an ethtool command to the driver of `device` in this namespace; returns its value."""
+    """Send an ethtool command to the driver of `device` in this namespace; return the value in the answer."""
     request = ctypes.create_string_buffer(struct.pack("=II", command, value))
     ifreq = struct.pack("=16sQ16x", device.encode(), ctypes.addressof(request))
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
@@ -124,14 +124,14 @@ def _offload(device: str, command: int, value: int) -> int:
 def switch_offloads_off(device: str) -> None:
     """Switch off the offloads of a device in this namespace.
 
-    A veth pair would otherwise carry segments of 64 KB without checksums, unlike any wire.
+    Otherwise a veth pair carries segments of 64 KB without checksums, unlike any wire.
     """
     for command in _OFFLOADS.values():
         _offload(device, command, 0)
 
 
 def switch_offloads_on(device: str, names: Iterable[str]) -> None:
-    """Switch the named offloads of a device in this namespace on."""
+    """Switch on the named offloads of a device in this namespace."""
     for name in names:
         _offload(device, _OFFLOADS[name], 1)
 

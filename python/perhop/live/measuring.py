@@ -135,7 +135,7 @@ def _results(scenario: Document, accounts: Sequence[Account]) -> Results:
 
 
 def _share_of(watching: Watching, replication: int, replications: int) -> Watching:
-    """Return the callbacks for one of several runs."""
+    """Return the callbacks of one of several runs."""
     tell = watching.progress
     if tell is None:
         return watching

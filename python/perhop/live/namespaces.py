@@ -79,7 +79,7 @@ def current() -> tuple[int, int]:
 
 
 def file_of(identity: Iterable[int]) -> Path | None:
-    """Return a file of the namespace with this identity: a named one, or the file of a process in it."""
+    """Return a file of the namespace with this identity: a named file, or the file of a process."""
     wanted = tuple(identity)
     named = _FOLDER.glob("*")
     of_processes = (process / "ns" / "net" for process in Path("/proc").iterdir() if process.name.isdigit())
@@ -91,7 +91,7 @@ def file_of(identity: Iterable[int]) -> Path | None:
 
 
 def processes(namespaces: Iterable[str]) -> list[int]:
-    """Return the ids of the processes in namespaces, other than this process's own namespace."""
+    """Return the ids of the processes in namespaces; this process's own namespace is omitted."""
     wanted = set()
     for name in namespaces:
         with suppress(FileNotFoundError):
@@ -107,7 +107,7 @@ def processes(namespaces: Iterable[str]) -> list[int]:
 
 
 def empty(namespaces: list[str]) -> int:
-    """Kill every process in namespaces; returns their number.
+    """Kill every process in namespaces; return the number of killed processes.
 
     A program started in a host may have left processes outside its process group.
     """
@@ -123,8 +123,9 @@ def empty(namespaces: list[str]) -> int:
 
 
 def remove(name: str) -> None:
-    """Remove a namespace and its devices; nothing happens if it does not exist any more."""
-    # A name without a namespace mounted on it is an ordinary file: unmounting fails, removing works.
+    """Remove a namespace and its devices; do nothing if it does not exist."""
+    # If no namespace is mounted on the name, the name is an ordinary file: `unmount` fails and `unlink`
+    # works.
     with suppress(OSError):
         kernel.unmount(path(name))
     with suppress(FileNotFoundError):

@@ -14,10 +14,10 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 #: The longest IP packet in an Ethernet frame, in bytes (RFC 894).
 ETHERNET_MTU = 1500
-#: The MAC address of every host's gateway. No device has it: the router's kernel drops every frame as not its
-#: own, after the forwarder's socket has received it.
+#: The MAC address of every host's gateway. No device has this address: the router's kernel drops every frame
+#: as foreign, after the forwarder's socket has received the frame.
 GATEWAY_MAC = "02:70:68:6f:70:00"
-#: The gateway's addresses: link-local, so that no scenario uses them.
+#: The addresses of the gateway. They are link-local, so that no scenario uses them.
 GATEWAY_IPV4 = "169.254.112.104"
 GATEWAY_IPV6 = "fe80::7068"
 
@@ -27,11 +27,11 @@ class Device:
     """One end of a cable."""
 
     node: str
-    #: Its name in the node's namespace.
+    #: The name of the device in the node's namespace.
     name: str
-    #: Its MAC address.
+    #: The MAC address of the device.
     mac: str
-    #: Its name in the plan: the node at the other end of the scenario's link.
+    #: The name of the device in the plan: the node at the other end of the scenario's link.
     towards: str
 
 
@@ -41,7 +41,7 @@ class Network:
 
     #: Address by host.
     addresses: Mapping[str, Address]
-    #: Routers, and the wires between two hosts.
+    #: Routers, and the nodes for wires between two hosts.
     forwarders: tuple[str, ...]
     #: Both ends of each cable.
     cables: tuple[tuple[Device, Device], ...]
@@ -49,7 +49,7 @@ class Network:
     routes: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
     #: The longest IP packet that passes, in bytes.
     mtu: int = ETHERNET_MTU
-    #: Bytes of VLAN tags and MPLS labels that frames between two forwarders have at most.
+    #: The maximum bytes of VLAN tags and MPLS labels in frames between two forwarders.
     envelope: int = 0
 
     @property
@@ -62,12 +62,12 @@ class Network:
         return [device for cable in self.cables for device in cable if device.node == node]
 
     def peer(self, device: Device) -> Device:
-        """Return the device at the other end."""
+        """Return the device at the other end of the cable."""
         first, other = next(cable for cable in self.cables if device in cable)
         return other if device == first else first
 
     def mtu_of(self, cable: tuple[Device, Device]) -> int:
-        """Return the MTU of a cable's devices; it includes tags and labels, which the kernel counts."""
+        """Return the MTU of a cable's devices; the MTU includes tags and labels, which the kernel counts."""
         has_host = any(device.node in self.addresses for device in cable)
         return self.mtu if has_host else self.mtu + self.envelope
 
@@ -105,7 +105,7 @@ def network(
         node, towards = end
         name = f"eth{count[node]}"
         count[node] += 1
-        # Bit 1 of the first byte: locally administered; bit 0 clear: unicast.
+        # Bit 1 of the first byte marks a locally administered address; bit 0 is clear for unicast.
         mac = f"02:70:68:{len(made) >> 8 & 0xFF:02x}:{len(made) & 0xFF:02x}:{number:02x}"
         return Device(node, name, mac, towards)
 

@@ -1,7 +1,7 @@
 """The owner of a testbed: the process whose identity is in every name that the testbed creates.
 
-A process is identified by its id and start time, since ids are reused. With both in every name, the remains
-of a crashed testbed can be distinguished from a running one even without its state file.
+A process is identified by its id and start time, because ids are reused. Every name contains both, so the
+remains of a crashed testbed can be distinguished from a running testbed even without a state file.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Owner:
 
     @classmethod
     def of_name(cls, name: str) -> Owner | None:
-        """Return the owner of a namespace by its name; `None` if perhop did not create it."""
+        """Return the owner of the namespace `name`; `None` if perhop did not create the namespace."""
         if not name.startswith(PREFIX):
             return None
         tag, dash, _ = name.removeprefix(PREFIX).partition("-")
@@ -53,7 +53,7 @@ class Owner:
 
     @property
     def tag(self) -> str:
-        """The part of names that identifies the owner."""
+        """The text in names that identifies the owner."""
         return f"{self.pid}.{self.started}"
 
     @property
@@ -64,7 +64,7 @@ class Owner:
 
 
 def _stat(pid: int) -> tuple[str, int] | None:
-    """Return state and start time of a process, `None` if it does not exist."""
+    """Return the state and the start time of a process; `None` if the process does not exist."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
     except (FileNotFoundError, ProcessLookupError):

@@ -14,7 +14,8 @@ _PRIORITY = 1
 def in_real_time() -> Iterator[None]:
     """Run this process and its children at real-time priority, where the system allows it.
 
-    The measurement then does not depend on other processes. Linux reserves 5 % of the time for them.
+    The measurement then does not depend on other processes. Linux reserves 5 % of the time for other
+    processes.
     """
     before = os.sched_getscheduler(0), os.sched_getparam(0)
     try:

@@ -1,7 +1,8 @@
 """Folders that belong to this user alone, used through open descriptors and without following links.
 
-In a temporary folder every local user can create a name first: a link, or a folder whose checked content they
-replace. So each folder is opened before it is checked, and its content is accessed through the open folder.
+In a temporary folder every local user can create a name first: a link, or a folder whose content changes
+after the check. So each folder is opened before it is checked, and its content is accessed through the open
+folder.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from pathlib import Path
 
 from perhop.errors import PerhopError
 
-#: The mode of such a folder.
+#: The mode of a private folder.
 MODE = 0o700
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
@@ -38,8 +39,8 @@ def opened(folder: Path) -> Iterator[int]:
     """Yield a descriptor of a folder that only this user can change.
 
     Raises:
-        StrangeFolderError: it is a link, or others can change it.
-        FileNotFoundError: it does not exist.
+        StrangeFolderError: the folder is a link, or others can change it.
+        FileNotFoundError: the folder does not exist.
 
     """
     with _above(folder) as above:
@@ -60,7 +61,7 @@ def make(folder: Path) -> None:
 
 
 def make_new(folder: Path) -> None:
-    """Make a folder in one that is this user's alone; raises `FileExistsError` if it exists."""
+    """Make a folder in a folder that only this user can change; raises `FileExistsError` if it exists."""
     with opened(folder.parent) as above:
         os.mkdir(folder.name, MODE, dir_fd=above)
 
@@ -69,8 +70,8 @@ def remove(folder: Path) -> None:
     """Remove a folder that only this user can change, with its content; links in it are not followed.
 
     Raises:
-        StrangeFolderError: it is a link, or others can change it.
-        OSError: a part of it cannot be removed.
+        StrangeFolderError: the folder is a link, or others can change it.
+        OSError: some content cannot be removed.
 
     """
     with _above(folder) as above:
@@ -107,7 +108,7 @@ def text_in(folder: int, name: str) -> str | None:
 
 @contextmanager
 def _above(folder: Path) -> Iterator[int]:
-    """Yield a descriptor of the folder above. Others must not be able to rename this user's files there."""
+    """Yield a descriptor of the folder above. Others must not be able to rename files in that folder."""
     above = os.open(folder.parent, _FOLDER)
     try:
         found = os.fstat(above)
@@ -127,7 +128,7 @@ def _above(folder: Path) -> Iterator[int]:
 
 
 def _trusted() -> tuple[int, ...]:
-    """Return the user ids of this user and root; in a user namespace, root may have no id."""
+    """Return the user ids of this user and of root; in a user namespace, root may have no id."""
     users = Path("/proc/self/uid_map").read_text(encoding="ascii").split()
     return (0, os.geteuid(), *(() if users == _EVERY_USER else (_UNMAPPED,)))
 

@@ -67,8 +67,8 @@ def require(what: str) -> None:
 def as_root(arguments: str | None = None) -> str:
     """Return the command line that runs perhop as root, with `arguments` or the arguments of this process.
 
-    It names the program's file: sudo's own PATH has no virtual environment. `python -m` needs `-I`, or a
-    file of the current folder, such as `json.py`, would run as root.
+    The command line contains the path of the program, because sudo's own PATH has no virtual environment.
+    `python -m` needs `-I`, or a file of the current folder, such as `json.py`, would run as root.
     """
     given = shlex.join(sys.argv[1:]) if arguments is None else arguments
     program = Path(sys.argv[0])
@@ -89,7 +89,7 @@ def advice() -> str:
 
 
 def _enter_user_namespace() -> None:
-    """Move into new user, mount and network namespaces, which end with this process."""
+    """Move this process into new user, mount and network namespaces, which end with the process."""
     user, group = os.geteuid(), os.getegid()
     outer = outer_root()
     private.make(outer)

@@ -26,9 +26,9 @@ Socket = Literal["af-packet", "af-xdp"]
 _POLL_EVERY_S = 0.05
 # Time for a forwarder to answer, on a busy machine.
 _READY_WITHIN_S = 20.0
-# The connections of a killed process close before its exit status is available.
+# The wait for the exit status of a killed process, whose connections close before the status is available.
 _DEATH_KNOWN_WITHIN_S = 2.0
-# Time from the start of the hosts' programs until they send: a constant, and a share for each host.
+# The time from the start of the hosts' programs until they send: a constant, and a time for each host.
 _LEAD_S = 1.0
 _LEAD_PER_HOST_S = 0.1
 # Time after the end in which packets in flight arrive and reports are written.
@@ -49,9 +49,9 @@ class Ended:
     """A program that has ended."""
 
     program: Program
-    #: Its exit code, negative for the signal that ended it.
+    #: The exit code, negative for the signal that ended the program.
     code: int
-    #: Whether it was still running at the end of the run.
+    #: Whether the program was still running at the end of the run.
     cut_short: bool
     output: str
 
@@ -72,7 +72,7 @@ class Account:
 
     #: The final counters of each forwarder, by node.
     forwarders: Mapping[str, dict[str, Any]]
-    #: The files of these counters, by node.
+    #: The files of the final counters, by node.
     forwarder_files: Mapping[str, Path]
     #: The files of the hosts' reports, by host; empty if the scenario's traffic did not run.
     hosts: Mapping[str, Path]
@@ -98,7 +98,7 @@ class _Running:
     """The processes of one run."""
 
     testbed: LiveTestbed
-    #: The folder of their reports.
+    #: The folder of the reports.
     files: Path
     forwarders: dict[str, Child] = field(default_factory=dict)
     hosts: dict[str, Child] = field(default_factory=dict)
@@ -246,7 +246,7 @@ def _start_hosts(
 
 
 def _wait(running: _Running, start_at_ns: int, duration_s: float, watching: Watching) -> None:
-    """Wait for the end of the run: of the hosts' programs, or of the duration without them."""
+    """Wait for the end of the hosts' programs or, without programs, of the duration."""
     while True:
         elapsed_s = (time.monotonic_ns() - start_at_ns) / 1e9
         for child in running.forwarders.values():

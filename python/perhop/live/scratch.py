@@ -12,7 +12,7 @@ from pathlib import Path
 from perhop.live import private
 from perhop.live.owner import PREFIX, Owner
 
-# The file that identifies a folder of perhop. It names the process that made the folder.
+# The owner file, which identifies a folder of perhop and names the process that made the folder.
 _FILE = "owner.json"
 
 
@@ -34,7 +34,10 @@ def scratch_folders() -> Iterator[tuple[Owner, Path]]:
 
 
 def _is_of(owner: Owner, folder: Path) -> bool:
-    """Whether a process created a folder: a file in it names the process, or it has no other file."""
+    """Whether `folder` belongs to `owner`.
+
+    The owner file names the process, or the folder contains at most the owner file.
+    """
     with suppress(OSError, private.StrangeFolderError), private.opened(folder) as inner:
         text = private.text_in(inner, _FILE)
         with suppress(ValueError):

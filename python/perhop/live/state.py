@@ -1,7 +1,7 @@
 """The state of a testbed for other processes: its owner, namespaces, sockets and logs.
 
-Each testbed has a folder under `/run/perhop`, named after its owner. Without root privileges it is under
-`XDG_RUNTIME_DIR`, and bind-mounted to `/run/perhop` inside the user namespace.
+Each testbed has a folder under `/run/perhop`, named after its owner. Without root privileges the folder is
+under `XDG_RUNTIME_DIR`, and bind-mounted to `/run/perhop` inside the user namespace.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from perhop.saving import replace_file
 
 #: The folder of all testbeds, as their owners see it.
 ROOT = Path("/run/perhop")
-# The name of 0.1, so that `clean` also finds testbeds of that release.
+# The file name of release 0.1, so that `clean` also finds testbeds of that release.
 _FILE = "laboratory.json"
 # The remains of a process that was killed while it wrote the first state file.
 _UNFINISHED = re.compile(rf"\.{re.escape(_FILE)}-[0-9a-f]{{12}}\.new")
@@ -43,15 +43,15 @@ class State:
     owner: Owner
     #: Name of the scenario.
     scenario: str
-    #: Node → the name of its network namespace.
+    #: The name of the network namespace of each node.
     namespaces: dict[str, str] = field(default_factory=dict)
-    #: Host → its address.
+    #: The address of each host.
     addresses: dict[str, str] = field(default_factory=dict)
-    #: Nodes with a forwarder → the file name of its control socket in `folder`.
+    #: The file name of the control socket in `folder`, for each node with a forwarder.
     sockets: dict[str, str] = field(default_factory=dict)
     #: State of the offloads of existing interfaces before a bridge switched them off, by device and name.
     offloads: dict[str, dict[str, bool]] = field(default_factory=dict)
-    #: The network namespace of these interfaces, as device and inode of its file.
+    #: The network namespace of the interfaces in `offloads`, as device and inode of its file.
     network: list[int] | None = None
     #: The folder of all testbeds.
     root: Path = ROOT
@@ -115,7 +115,7 @@ def _is_unfinished(folder: Path) -> bool:
 def folders() -> Iterator[tuple[Owner, Path]]:
     """Generate the folders of this user's testbeds, with their owners.
 
-    The state file identifies such a folder, not its name.
+    The state file, not the name, identifies the folder of a testbed.
 
     Raises:
         StrangeFolderError: other users can change the folder of all testbeds.

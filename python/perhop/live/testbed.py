@@ -55,7 +55,7 @@ class LiveTestbed:
 
     @property
     def folder(self) -> Path:
-        """The folder of its files while it exists."""
+        """The folder of the testbed's files while the testbed exists."""
         return self.state.folder
 
     def __enter__(self) -> LiveTestbed:
@@ -87,7 +87,7 @@ class LiveTestbed:
         return place(self.state, node, parent=os.getpid())
 
     def close(self) -> None:
-        """End all processes and remove the network; signals are deferred until that is done."""
+        """End all processes and remove the network; defer signals until the removal is complete."""
         with deferred():
             children.end(self.children)
             names = list(self.state.namespaces.values())
