@@ -19,10 +19,10 @@ class Drawing:
 class Plots:
     """A method for each kind of plot of a run; each returns a chart, which has `save` and shows in notebooks.
 
-    With `ax` (axes of matplotlib), each method draws into the axes in their style and returns them.
+    With `ax` (axes of matplotlib), each method draws into the axes in their style and returns the axes.
 
-    All raise `InvalidInputError` if the run took no samples for the kind, and `UnreadableFileError` if a
-    table cannot be read. `perhop.plot` has a function for each method.
+    All methods raise `InvalidInputError` if the run took no samples for the kind, and `UnreadableFileError`
+    if a table cannot be read. `perhop.plot` has a function for each method.
     """
 
     def __init__(self, results: Any) -> None:  # noqa: ANN401 - the Results, which are above this module

@@ -32,8 +32,8 @@ class Chart(Description):
         """Write the plot to a file; the suffix selects the format: .svg, .png, .pdf, .pgf, or .html to zoom.
 
         Args:
-            file: where to write it.
-            title: the title in place of the usual one.
+            file: the file to write.
+            title: the title in place of the default title.
             labels: texts in place of names: of classes, runs, parameters, or of the axes `x` and `y`.
             size: width, or width and height, as `3.4in` or `8.5cm x 6cm`.
             font: a family, a size, or both, as `Times New Roman 8pt`.
@@ -48,7 +48,7 @@ class Chart(Description):
         write([self], Path(file), Look.parse(title, labels, size, font))
 
     def draw(self, ax: Axes) -> Axes:
-        """Draw the plot into axes of matplotlib, in the style that they have, and return them.
+        """Draw the plot into axes of matplotlib, in the style of the axes, and return the axes.
 
         Raises:
             MissingCapabilityError: matplotlib is not installed.

@@ -27,7 +27,7 @@ def cells(axes: Axes, mark: Cells, words: Callable[[str], str]) -> None:
     from matplotlib.colors import Normalize  # lazy: optional package
 
     colors = _scale(axes, mark, words)
-    # Cells lie around the places of their categories.
+    # A cell is centered on the places of its categories.
     columns, rows = np.arange(grid.shape[1] + 1) - 0.5, np.arange(grid.shape[0] + 1) - 0.5
     axes.pcolormesh(
         columns, rows, np.ma.masked_invalid(grid), cmap=colors.cmap, norm=Normalize(*scale_ends(mark.values))

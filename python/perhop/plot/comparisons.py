@@ -101,7 +101,7 @@ def published(report: Report, table: str, metric: str) -> Chart:
 
 def published_chart(rows: Sequence[Mapping[str, Any]], heading: str, note: str) -> Chart:
     """Plot published and measured figures, given as in `study.json`."""
-    # The last one is drawn at the top.
+    # The last row is drawn at the top.
     rows = list(reversed(rows))
     unit = str(rows[0]["unit"])
     metric = metric_words(str(rows[0]["metric"]), unit)
@@ -139,7 +139,7 @@ def compared(comparison: Comparison, names: tuple[str, str]) -> list[Chart]:
 
 
 def _compared(comparison: Comparison, rows: Sequence[Row], names: tuple[str, str]) -> Chart:
-    # The last one is drawn at the top.
+    # The last row is drawn at the top.
     rows = list(reversed(rows))
     quantity = rows[0].quantity
     both = [sample.mean for row in rows for sample in (row.first, row.second)]
@@ -168,7 +168,7 @@ def _compared(comparison: Comparison, rows: Sequence[Row], names: tuple[str, str
 
 
 def _axis(parameter: str, texts: Sequence[str]) -> tuple[Axis, dict[str, float]]:
-    """Return the axis of a parameter and the positions of its values; names are in the order given."""
+    """Return the axis of a parameter and the positions of its values; names keep the order of `texts`."""
     (name,) = short_names([parameter]).values()
     quantities = [quantity(text) for text in texts]
     units = {unit for _, unit in filter(None, quantities)}

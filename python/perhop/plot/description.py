@@ -16,11 +16,13 @@ from perhop.palette import SEQUENTIAL
 
 Numbers = npt.NDArray[np.float64] | Sequence[float]
 
-# Number of buckets of a line; each keeps its first, least, greatest and last point. No screen shows more.
+# The number of buckets of a line. Each bucket keeps its first, least, greatest and last point, and no screen
+# shows more.
 _BUCKETS = 300
-# Significant digits of a number in a page; a pixel needs four.
+# The number of significant digits in a page; a pixel needs four.
 _DIGITS = 6
-# Beyond this many decades a logarithmic axis has ticks only at powers of ten, at most this number.
+# A logarithmic axis with more than this number of decades has ticks only at powers of ten; the second number
+# is the maximum of such ticks.
 _FINE_DECADES, _MOST_DECADES = 3, 10
 # The approximate number of steps between the ticks of a scale.
 _STEPS = 4
@@ -35,10 +37,10 @@ class Axis:
     unit: str = ""
     #: Names in place of numbers.
     categories: tuple[str, ...] = ()
-    #: Fixed limits of the axis; `None`: the data determine the limit.
+    #: Fixed limits of the axis; with `None`, the data determine the limit.
     least: float | None = None
     greatest: float | None = None
-    #: Logarithmic: all positions must be positive.
+    #: Whether the axis is logarithmic. All positions must then be positive.
     log: bool = False
     #: Whether the greatest value is on the left and the least value on the right.
     reversed: bool = False
@@ -59,17 +61,17 @@ class Line:
     y: Numbers
     low: Numbers | None = None
     high: Numbers | None = None
-    #: `solid`, `dashed` or `dotted`: distinguishes lines without relying on color.
+    #: `solid`, `dashed` or `dotted`, so that lines differ not only in color.
     stroke: str = "solid"
-    #: Each value applies until the next value.
+    #: Whether each value applies until the next value.
     steps: bool = False
-    #: Fill the area below it.
+    #: Whether the area below the line is filled.
     filled: bool = False
-    #: Draw it thin and behind the other lines.
+    #: Whether the line is thin and behind the other lines.
     thin: bool = False
-    #: Mark every point: nothing was measured between them.
+    #: Whether every point has a mark, because nothing was measured between the points.
     marked: bool = False
-    #: The tooltip of each point, or of all, in place of its position.
+    #: The tooltip of each point, or of the whole line, in place of the position.
     notes: tuple[str, ...] | None = None
 
 
@@ -83,21 +85,21 @@ class Points:
     y: Numbers
     low: Numbers | None = None
     high: Numbers | None = None
-    #: Draw an outline instead of a filled symbol.
+    #: Whether the symbol is an outline.
     hollow: bool = False
-    #: The tooltip of each point, in place of its position.
+    #: The tooltip of each point, in place of the position.
     notes: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A straight line across the plot at one value, labelled with its name."""
+    """A straight line across the plot at one value, labeled with its name."""
 
     name: str
     color: str
     at: float
     stroke: str = "dashed"
-    #: The position of the name along the line: close rules have their names side by side.
+    #: The position of the name along the line, so that the names of close rules do not overlap.
     side: Literal["right", "middle", "left"] = "right"
 
 
@@ -153,7 +155,7 @@ class Description:
     marks: tuple[Mark, ...]
     #: Seed, replications, omitted time, assumptions.
     caption: str
-    #: Stack the lines.
+    #: Whether the lines are stacked.
     stacked: bool = False
 
     def __post_init__(self) -> None:
@@ -210,7 +212,7 @@ def thinned(line: Line) -> Line:
     """Return the line reduced to the points that are needed to draw it."""
     y = np.ascontiguousarray(line.y, dtype=np.float64)
     if line.low is not None and line.high is not None:
-        # The edges draw the band: keep the greatest value of the upper edge and the least value of the lower
+        # The edges draw the band. Keep the greatest value of the upper edge and the least value of the lower
         # edge.
         kept: npt.NDArray[Any] = np.union1d(
             _core.envelope(np.ascontiguousarray(line.low, dtype=np.float64), _BUCKETS // 2),

@@ -28,7 +28,7 @@ _FEW = 0.999
 def delay_cdf(results: Results, *, log_x: bool = False) -> Chart:
     """Plot the cumulative distribution of each class's delay over all replications.
 
-    With `log_x` on a logarithmic axis: it shows delays of a priority class together with delays of a full
+    `log_x` selects a logarithmic axis, which shows delays of a priority class together with delays of a full
     queue.
 
     Raises:
@@ -74,7 +74,7 @@ def _cumulative(distributions: list[_Distribution], divisor: float) -> tuple[Mar
     marks: list[Mark] = []
     for name, role, up_to, packets in distributions:
         share = 100.0 * packets.cumsum() / packets.sum()
-        # Start at 0 %: with equal delays there would be no line otherwise.
+        # The curve starts at 0 %; otherwise equal delays would draw no line.
         times, share = np.insert(up_to, 0, up_to[0]) / divisor, np.insert(share, 0, 0.0)
         line = Line(name, role, times, share, stroke=STROKES.get(role, "solid"), steps=True)
         marks.append(thinned(line))
@@ -202,7 +202,7 @@ def _visited(samples: pl.DataFrame) -> tuple[float, float] | None:
 def _delays(
     results: Results, quantity: str = "delay", classes: set[str] | None = None
 ) -> tuple[float, str, list[_Distribution]]:
-    """Return divisor, unit, and for each class name, role, bounds of delay and packets per bound.
+    """Return the divisor, the unit, and for each class its name, role, bounds of delay and packets per bound.
 
     `classes` are the classes to show, by default all.
     """

@@ -16,7 +16,7 @@ from perhop.quantity import counted, number
 if TYPE_CHECKING:
     from perhop.study.report import Report
 
-# Points of a drawn ellipse.
+# The number of points of a drawn ellipse.
 _CORNERS = 72
 
 
@@ -69,7 +69,7 @@ def ellipse_chart(rows: Sequence[Mapping[str, Any]], heading: str, note: str) ->
 
 
 def corners(row: Mapping[str, Any]) -> tuple[list[float], list[float]]:
-    """Return points along an ellipse, the last of them the first again."""
+    """Return points along an ellipse; the last point equals the first point."""
     (center_x, center_y), (sigma_x, sigma_y) = row["center"], row["deviation"]
     along, across = row["correlation"], math.sqrt(1.0 - row["correlation"] ** 2)
     angles = [2.0 * math.pi * place / _CORNERS for place in range(_CORNERS + 1)]

@@ -35,7 +35,7 @@ class Ruler:
     def width(self, text: str, font: FontProperties) -> float:
         """Return the width of a line."""
         wide, _, _ = self._renderer.get_text_width_height_descent(text, font, ismath=False)
-        # The width of letters depends slightly on the resolution of the picture.
+        # The factor allows for the width of letters, which depends slightly on the resolution of the picture.
         return _WIDER * float(wide) / self._figure.dpi
 
     def size(self, artist: Any) -> tuple[float, float]:  # noqa: ANN401 - an artist with an extent
@@ -122,7 +122,7 @@ def _thin(axes: Axes, names: Sequence[str], side: str) -> None:
 
 
 def _first_round(names: Sequence[str], stride: int) -> int:
-    """Return the first of the values that are multiples of `stride` steps."""
+    """Return the index of the first value that is a multiple of `stride` steps."""
     values = [found[0] if (found := quantity(name.replace(",", ""))) else 0.0 for name in names]
     step = values[1] - values[0] if len(values) > 1 else 0.0
     for at, value in enumerate(values[:stride]):
@@ -132,13 +132,13 @@ def _first_round(names: Sequence[str], stride: int) -> int:
 
 
 def _first_power(labels: Sequence[str], stride: int) -> int:
-    """Return the first power of ten among the labels of a logarithmic axis."""
+    """Return the index of the first power of ten among the labels of a logarithmic axis."""
     powers = [at for at, text in enumerate(labels[:stride]) if text.strip("0.,") == "1"]
     return powers[0] if powers else 0
 
 
 def spread(figure: Figure, notes: Sequence[Annotation], axes: Axes) -> None:
-    """Move notes at the right of an axis up and down, so that none covers another."""
+    """Move notes at the right of an axis up and down, so that no note covers another."""
     from matplotlib.text import Text  # lazy: optional package
 
     if not notes:
@@ -154,7 +154,7 @@ def spread(figure: Figure, notes: Sequence[Annotation], axes: Axes) -> None:
 
 
 def apart(places: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Return ascending places within ends, at least a gap apart and close to the given ones.
+    """Return ascending places between two ends, at least a gap apart and close to the given places.
 
     After subtraction of the gaps, each place is the mean of its block: isotonic regression (Barlow and Brunk
     1972).

@@ -18,8 +18,8 @@ from perhop.results import Results
 BACK = " (back)"
 #: The kinds of samples that the charts need.
 SAMPLED = ("throughput", "delay", "queue")
-# Beyond this ratio between the delays of classes the axis is logarithmic; otherwise short delays would be a
-# flat line.
+# The maximum ratio between the delays of classes on a linear axis. With a larger ratio, short delays would be
+# a flat line.
 _WIDE = 30.0
 
 

@@ -22,7 +22,7 @@ _AXES = ("x", "y")
 
 @dataclass(frozen=True)
 class Look:
-    """Replacements of the usual title, names, size and font of a picture."""
+    """Replacements of the default title, names, size and font of a picture."""
 
     title: str | None = None
     #: The text in place of a name: of a class, a run or a parameter, or the label of the axis `x` or `y`.
@@ -61,7 +61,8 @@ class Look:
         """Return charts with their title and names replaced.
 
         Raises:
-            InvalidInputError: a label names nothing on the charts, or a title is given for several charts.
+            InvalidInputError: no chart has a name that a label replaces, or a title is given for several
+                charts.
 
         """
         if self.title is not None and len(charts) > 1:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _DASHES: dict[str, Any] = {"solid": "-", "dashed": (0, (6, 2)), "dotted": (0, (1.5, 2))}
 _POST: Literal["post"] = "post"
-# The length of dashes of lines on the same points: each line is visible in turn.
+# The length of dashes of lines on the same points, so that each line is visible in turn.
 _TURN = 6.0
 # Later marks are drawn above earlier marks, and thin lines below all marks.
 _BEHIND, _FIRST, _NEXT = 2.0, 3.0, 0.5
@@ -31,7 +31,7 @@ class Pen:
     axes: Axes
     #: Makes a text safe for the output.
     words: Callable[[str], str]
-    #: Whether the legend has the names of rules; otherwise they are at the right.
+    #: Whether the legend has the names of rules; otherwise the names are at the right of the axes.
     names_rules: bool
 
     def draw(self, chart: Description) -> None:

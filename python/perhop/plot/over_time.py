@@ -26,7 +26,8 @@ from perhop.results import Results
 
 _TIME = Axis("Time", "s")
 _FEWEST_SAMPLES = 2
-# The fraction of an axis for the name of a rule, and the positions of the names of close rules in turn.
+# The minimum distance of rules whose names have the same position, as a fraction of the axis; and the
+# positions that close rules take in turn.
 _LABEL = 0.07
 _SIDES: tuple[Literal["right", "middle", "left"], ...] = ("right", "middle", "left")
 # The replies of TCP, as results call their class.
@@ -36,8 +37,8 @@ _BACK = " (back)"
 def throughput(results: Results, *, stacked: bool = False) -> Chart:
     """Plot the throughput of each class over time, stacked if `stacked`.
 
-    Lines are means over the replications, bands their 95 % confidence intervals as far as they are possible:
-    not below 0, and not above the rate of the slowest link. The classes of one direction are stacked.
+    Lines are means over the replications. Bands are 95 % confidence intervals, limited to possible values: at
+    least 0, and at most the rate of the slowest link. Only the classes of one direction are stacked.
 
     Raises:
         InvalidInputError: the scenario has no `measure.throughput-every`.
@@ -82,7 +83,7 @@ def drops(results: Results) -> Chart:
     """Plot the dropped packets of each class over time, means over the replications, per second.
 
     Raises:
-        InvalidInputError: the scenario has no `measure.throughput-every`, or it is a live run.
+        InvalidInputError: the scenario has no `measure.throughput-every`, or the run is live.
 
     """
     table = _present(results, "throughput")
@@ -162,7 +163,7 @@ def ipdv(results: Results) -> Chart:
 def congestion_window(results: Results, *, replication: int = 0) -> Chart:
     """Plot the congestion windows of TCP connections over time, one line per flow.
 
-    For a flow with many short connections, the line connects the windows of all of them.
+    For a flow with many short connections, the line connects the windows of all connections.
 
     Raises:
         InvalidInputError: the scenario has no `measure.connections`.
@@ -208,7 +209,8 @@ def size_unit(counted: str, rows: pl.DataFrame) -> tuple[float, str]:
 def _longest(rows: pl.DataFrame, counted: str, divisor: float) -> Line:
     """Return the maximum length of the queue between samples.
 
-    The queue may be empty at every sample: with a packet every 20 ms, voice has left every 100 ms.
+    Samples of the current length can all be 0: with a packet every 20 ms, the voice queue is empty at every
+    sample of 100 ms.
     """
     times, column = rows["time_s"].to_numpy(), f"most_{counted}"
     if column not in rows.columns or len(times) < _FEWEST_SAMPLES:

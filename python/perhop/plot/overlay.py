@@ -13,7 +13,7 @@ from perhop.palette import of_classes, of_lines
 from perhop.plot.chart import Chart
 from perhop.plot.description import Axis, Line
 
-# Sizes of units that charts choose among, each in its family.
+# The sizes of the units that charts use, by family.
 _UNITS = ({"ns": 1e-9, "µs": 1e-6, "ms": 1e-3, "s": 1.0}, {"b/s": 1.0, "kb/s": 1e3, "Mb/s": 1e6, "Gb/s": 1e9})
 _STROKES = ("solid", "dashed", "dotted")
 
@@ -21,7 +21,7 @@ _STROKES = ("solid", "dashed", "dotted")
 def overlaid(charts: Sequence[Chart], names: Sequence[str]) -> Chart:
     """Return one plot with the lines of several runs, named after class and run.
 
-    Classes have their colors, and runs their strokes; with more than three runs, each run has its own color
+    Classes have their colors, and runs have strokes; with more than three runs, each run has its own color
     for every class. Bands are left out, because overlapping bands are not readable.
 
     Raises:

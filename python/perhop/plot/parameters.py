@@ -21,19 +21,19 @@ FIXED = ("point", "class", "metric", "unit", "mean", "low", "high", "replication
 
 @dataclass(frozen=True)
 class Parameter:
-    """A swept parameter: the values that it takes, and how they are shown."""
+    """A swept parameter: its values, and how they are shown."""
 
     path: str
     #: The path, or its last parts if they are unique in the frame.
     name: str
-    #: Numbers ascend, texts are in the order of the frame.
+    #: The values: numbers ascend, and texts have the order of the frame.
     values: tuple[float | str, ...]
     divisor: float = 1.0
     unit: str = ""
 
     @classmethod
     def from_frame(cls, frame: pl.DataFrame, path: str, units: Mapping[str, str]) -> Parameter:
-        """Return a column of a frame; raises `InvalidInputError` if there is none of this name."""
+        """Return the parameter of a column of a frame; raises `InvalidInputError` without that column."""
         known = parameters(frame)
         if path not in known:
             near = get_close_matches(path, known, n=1)
@@ -48,7 +48,7 @@ class Parameter:
 
     @property
     def named(self) -> bool:
-        """Whether its values are texts."""
+        """Whether the values are texts."""
         return any(isinstance(value, str) for value in self.values)
 
     @property
@@ -85,7 +85,7 @@ def paths_of(parameters: Sequence[Parameter]) -> str:
 
 
 def parameters(frame: pl.DataFrame) -> list[str]:
-    """Return the names of the swept parameters of a tidy frame; raises `InvalidInputError` for others."""
+    """Return the swept parameters of a tidy frame by name; raises `InvalidInputError` for other frames."""
     missing = [
         column for column in FIXED if column not in ("point", "replications") and column not in frame.columns
     ]
@@ -100,7 +100,7 @@ def several(frame: pl.DataFrame, names: Sequence[str]) -> list[str]:
 
 
 def rows_of(frame: pl.DataFrame, metric: Metric) -> pl.DataFrame:
-    """Return the rows of one metric, for its class if it names one; computes shares if needed.
+    """Return the rows of one metric, only of its class if the metric names one; compute shares if needed.
 
     Raises:
         InvalidInputError: the frame does not have the metric or the class.
@@ -132,8 +132,8 @@ def of_classes(rows: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
 def _shares(frame: pl.DataFrame) -> pl.DataFrame:
     """Return the share of each class in the throughput of its point.
 
-    The frame has no replications, so the interval is the widest that the throughput intervals allow to first
-    order: all classes deviate together.
+    The frame has no replications. The interval is therefore the widest interval that the throughput intervals
+    allow to first order: all classes deviate together.
     """
     rows = frame.filter(pl.col("metric") == "throughput_bps")
     point = ["point"] if "point" in frame.columns else parameters(frame)

@@ -20,7 +20,7 @@ _KEYS = {
     "queues": "queues",
     "connections": "connections",
 }
-# The samples of a line; a queue changes faster and has more.
+# The number of samples of a line; a queue changes faster and has more samples.
 _SAMPLES, _QUEUE_SAMPLES = 100, 400
 _Scenario = ScenarioConfig | Mapping[str, Any]
 

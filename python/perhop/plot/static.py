@@ -24,11 +24,13 @@ if TYPE_CHECKING:
     from matplotlib.text import Annotation
 
 _CAPTION_COLOR = "#57606a"
-# The fraction of a figure's height for the axes with their labels; the title has the remainder.
+# The fraction of a figure's height for the axes with their labels; the title has the rest.
 _AXES_PART = 0.86
-# Inches: the edge, the space between blocks, a row of categories, and the least height of axes.
+# Inches: the edge, the space between blocks, the height of a row of categories, and the minimum height of
+# axes.
 _EDGE, _SPACE, _ROW, _LEAST_AXES = 0.08, 0.06, 0.3, 0.8
-# Rows of a heat map may be lower; its axes have at most this part of the usual height.
+# The height of a row of a heat map, inches. The axes of a heat map are at most 1.5 times as high as the
+# default axes.
 _CELL_ROW, _MOST_CELLS = 0.22, 1.5
 _CAPTION_SIZE = 0.79
 _LINE_HEIGHT = 1.25
@@ -36,7 +38,7 @@ _MOST_COLUMNS = 4
 # Below this width the legend has the names of rules.
 _ROOM_FOR_RULES = 5.0
 _PASSES = 3
-# The approximate part of a figure's width that its axes do not use, inches.
+# The approximate width of a figure outside of its axes, inches.
 _BESIDE_AXES = 1.0
 # Characters with a meaning in TeX.
 _TEX = {symbol: f"\\{symbol}" for symbol in "&%$#_{}"}
@@ -44,7 +46,7 @@ _TEX |= {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbac
 
 
 def write(charts: Sequence[Description], file: Path, look: Look | None = None) -> None:
-    """Write plots to an SVG, PNG, PDF or PGF file; a PDF has a page for each, all others take one.
+    """Write plots to an SVG, PNG, PDF or PGF file; a PDF has a page for each plot, other files have one plot.
 
     Raises:
         InvalidInputError: there is no such font, or the size is too small for the text.
@@ -80,7 +82,7 @@ def svg(chart: Description) -> str:
 
 
 def draw(axes: Axes, chart: Description) -> Axes:
-    """Draw a plot into the axes of a user, in the style of the user, and return them."""
+    """Draw a plot into the axes of a user, in the style of the user, and return the axes."""
     with style_of_user():
         words = _usual_words()
         Pen(axes, words, names_rules=True).draw(chart)
@@ -92,7 +94,7 @@ def draw(axes: Axes, chart: Description) -> Axes:
 
 
 def tex(text: str) -> str:
-    """Return a text that TeX sets as it is."""
+    """Return a text with the TeX characters escaped."""
     return "".join(_TEX.get(letter, letter) for letter in printable(text))
 
 
@@ -123,7 +125,7 @@ def figure(chart: Description, look: Look, words: Callable[[str], str] | None = 
     axes_height = _AXES_PART * height * (1.0 if look.width is None else look.width / width)
     # The layout is constrained from the beginning, because it places the scale of colors.
     resolution = rcParams["savefig.dpi"]
-    # Measure letters as the file will have them.
+    # Letters are measured at the resolution of the file.
     dpi = rcParams["figure.dpi"] if resolution == "figure" else resolution
     made = Figure(figsize=(look.width or width, height), dpi=dpi, layout="constrained")
     axes = made.add_subplot()
@@ -172,7 +174,7 @@ def _wrap_labels(made: Figure, ruler: Ruler, sides: tuple[float, float] | None =
 
 
 def _name_rules(axes: Axes, chart: Description, words: Callable[[str], str]) -> list[Annotation]:
-    """Write the names of rules at the right of the axes, with a line to each."""
+    """Write the names of rules at the right of the axes, with a line from each name to its rule."""
     from matplotlib import rcParams  # lazy: optional package
 
     return [
@@ -203,7 +205,7 @@ def _name_rules(axes: Axes, chart: Description, words: Callable[[str], str]) -> 
 
 @dataclass
 class _Blocks:
-    """Title, legend and caption, above and below the axes."""
+    """The title, the legend and the caption, above and below the axes."""
 
     figure: Figure
     axes: Axes
@@ -226,12 +228,12 @@ class _Blocks:
 
     @property
     def above(self) -> float:
-        """The height of all above the axes, inches."""
+        """The height of all content above the axes, inches."""
         return _EDGE + self._lines_height(self._title_lines, self._title) + self._legend_height
 
     @property
     def below(self) -> float:
-        """The height of all below the axes, inches."""
+        """The height of all content below the axes, inches."""
         return _EDGE + self._lines_height(self._caption_lines, self._caption)
 
     @property
@@ -240,7 +242,7 @@ class _Blocks:
         return self.above + self.below
 
     def least_axes(self, chart: Description, usual: float, rules: int) -> float:
-        """Return the height that axes need for their rows of categories and the names of rules, inches."""
+        """Return the height that axes need for rows of categories and for the names of rules, inches."""
         usual += self._turned_names(chart)
         if any(isinstance(mark, Cells) for mark in chart.marks):
             return max(usual, min(len(chart.y.categories) * _CELL_ROW + 1.0, _MOST_CELLS * usual))
@@ -260,7 +262,7 @@ class _Blocks:
         return 0.0 if has_room else widest
 
     def arrange(self, rows: float) -> None:
-        """Put the blocks above and below axes of a height."""
+        """Place the blocks above and below axes with the height `rows`."""
         from matplotlib import rcParams  # lazy: optional package
         from matplotlib.layout_engine import ConstrainedLayoutEngine  # lazy: optional package
 

@@ -17,7 +17,7 @@ from perhop.study.stored import content
 
 #: The kinds of plots of a study, by their names for `perhop plot`.
 STUDY_KINDS = ("published", "curve", "ellipse", "trace")
-# A plot of a single figure would show no more than the row of the table.
+# The minimum number of figures for a plot. One figure would show no more than the row of the table.
 _FEWEST_POINTS = 2
 
 

@@ -16,7 +16,7 @@ _INK, _FAINT = "#24292f", "#d8dee4"
 _USUAL: dict[str, Any] = {
     "svg.hashsalt": "perhop",
     "svg.fonttype": "none",
-    # TrueType: publishers refuse Type 3.
+    # TrueType, because publishers refuse Type 3.
     "pdf.fonttype": 42,
     "ps.fonttype": 42,
     # A document in LaTeX has fonts of its own.

@@ -43,8 +43,8 @@ def against(
 ) -> list[Chart]:
     """Plot a metric against a parameter, with bands of 95 % confidence.
 
-    Each class has a color. With `series`, another parameter, each value has a color and each class a stroke.
-    There is a chart for each combination of the values of the parameters that remain.
+    Each class has a color. With `series`, another parameter, each value of that parameter has a color and
+    each class a stroke. There is a chart for each combination of the values of the remaining parameters.
 
     Raises:
         InvalidInputError: a name is unknown, or there would be too many charts, colors or strokes.
@@ -196,7 +196,7 @@ def _of_one_class(metric: str, class_name: str | None) -> Metric:
 def _styles(
     frame: pl.DataFrame, names: Sequence[str], colored: Parameter | None
 ) -> dict[tuple[str, float | str | None], tuple[str, str, str]]:
-    """Return name, color and stroke of each series, by its class and its value of the series' parameter."""
+    """Return name, color and stroke of each series, by class and value of the series' parameter."""
     roles = of_classes(frame["class"].unique(maintain_order=True))
     if colored is None:
         return {(name, None): (name, roles[name], STROKES.get(roles[name], "solid")) for name in names}
@@ -249,7 +249,7 @@ def _series(
 
 
 def _combinations(rows: pl.DataFrame, split_by: Sequence[Parameter]) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Return the rows of each combination of the other parameters, and its words for the title."""
+    """Generate the rows of each combination of the other parameters, with its text for the title."""
     if not split_by:
         yield "", rows
         return

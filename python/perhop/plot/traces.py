@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def traces(report: Report, table: str, name: str) -> list[Chart]:
-    """Plot the curves of `name`, one of the study's courses, for each case of a table.
+    """Plot the curves called `name`, one of the study's courses, for each case of a table.
 
     Raises:
         InvalidInputError: the study has no such traces.

@@ -18,8 +18,8 @@ from perhop.quantity import interval, number, scale
 from perhop.tables import Cell, Column, Table, sortable
 
 Direction = Literal["small", "large"]
-#: A metric of a class (`voice.delay_p99`), optionally with its desired direction; the default is the usual
-#: one.
+#: A metric of a class (`voice.delay_p99`), optionally with the desired direction. Without one, the default
+#: direction of the metric applies.
 Objective = str | tuple[str, Direction]
 # The default metrics of a class in a table.
 _USUAL = ("throughput", "share", "loss", "delay_mean", "delay_p99", "jitter")

@@ -26,7 +26,7 @@ def front(trials: pl.DataFrame, first: str, second: str, *, caption: str = "") -
     """Plot two goals against each other: every trial, with the trials of the front in another color.
 
     Raises:
-        InvalidInputError: there is no goal of this text, or no trial measured both.
+        InvalidInputError: there is no goal with this text, or no trial measured both goals.
 
     """
     left, right = (_of_goal(trials, goal) for goal in (first, second))
@@ -35,13 +35,13 @@ def front(trials: pl.DataFrame, first: str, second: str, *, caption: str = "") -
 
 
 def along(trials: pl.DataFrame, goal: str, parameter: str, *, unit: str = "", caption: str = "") -> Chart:
-    """Plot a goal over a numeric parameter: all trials, with the front in a color of its own.
+    """Plot a goal over a numeric parameter: all trials, with the front in another color.
 
     `unit` is the base unit of the parameter.
 
     Raises:
-        InvalidInputError: there is no such goal or parameter, no trial measured it, or its values are not
-        numbers.
+        InvalidInputError: there is no such goal or parameter, no trial measured the goal, or the values of
+            the parameter are not numbers.
 
     """
     if parameter not in parameters(trials) or not trials[parameter].dtype.is_numeric():

@@ -17,7 +17,7 @@ from perhop.saving import replace_file
 _STILL = (".svg", ".png", ".pdf", ".pgf")
 #: The suffixes of all formats.
 SUFFIXES = (*_STILL, ".html")
-# One file for all charts.
+# The formats with one file for all charts.
 _WHOLE = (".pdf", ".html")
 
 
@@ -28,7 +28,7 @@ def usual_suffix() -> str:
 
 @dataclass(frozen=True)
 class Destination:
-    """A file that a user named, or one file with a usual name."""
+    """A file that a user named, or a file with a default name."""
 
     file: Path
     #: Whether the user named the file; otherwise the format depends on the number of plots.
@@ -36,11 +36,11 @@ class Destination:
 
     @classmethod
     def usual(cls, name: str, folder: Path | None = None) -> Destination:
-        """Return the usual destination of plots called `name`: one picture, or one page for several."""
+        """Return the default file of plots called `name`: one picture, or one page for several plots."""
         return cls((folder or Path()) / (name + usual_suffix()), is_named=False)
 
     def file_for(self, charts: Sequence[Description]) -> Path:
-        """Return the file for some plots: without a name, several are one page."""
+        """Return the file for some plots. Without a name from the user, several plots are one page."""
         several = not self.is_named and len(charts) > 1
         return (
             self.file.with_name(self.file.name.removesuffix(self.file.suffix) + ".html")
