@@ -120,5 +120,5 @@ def _listed(parts: list[str]) -> str:
 
 def _anchor(name: str) -> str:
     anchor = "".join(letter if letter.isalnum() else "-" for letter in name.lower()).strip("-") or "part"
-    # The cards have the anchor `overview`.
+    # The anchor `overview` is that of the cards.
     return f"{anchor}-part" if anchor == "overview" else anchor

@@ -12,7 +12,7 @@ from perhop.results import Results
 
 
 class Focus:
-    """The ports of a run that its page shows, and the classes of traffic in their queues.
+    """The ports of a run that its page shows, and the class of traffic in each of their queues.
 
     The hosts and neighbors around an inferred router are assumed, so no page shows them.
     """
@@ -30,12 +30,12 @@ class Focus:
 
     @property
     def inferred_ports(self) -> set[str]:
-        """The ports of an inferred router where its traffic waits; empty for any other scenario."""
+        """The ports of an inferred router where traffic waits; empty for any other scenario."""
         return {port for port, _ in self._queues.values()}
 
     @cached_property
     def shown(self) -> list[Port]:
-        """The ports with a policy: in an inferred scenario, only those of its router."""
+        """The ports with a policy; in an inferred scenario, only the ports of its router."""
         every = [port for port in ports(self._results.scenario) if port.policy or port.interface.get("input")]
         if self.origin is None:
             return every
@@ -47,7 +47,7 @@ class Focus:
 
     @cached_property
     def bottleneck(self) -> str | None:
-        """The port on the page: the port with most drops, otherwise the slowest port with a policy."""
+        """The port in the picture: the port with most drops, otherwise the slowest port with a policy."""
         if self.inferred_ports:
             return min(self.inferred_ports)
         candidates = [port for port in self.shown if port.queueing]
@@ -62,8 +62,8 @@ class Focus:
 
     @property
     def classes(self) -> dict[str, str]:
-        """The class of inferred traffic that waits in a queue of the bottleneck, by queue.
+        """The class of inferred traffic in each queue of the bottleneck, by queue.
 
-        In any other scenario a queue may contain further classes, whose paths are not certain.
+        In any other scenario a queue may contain further classes, because the paths are not certain.
         """
         return {queue: name for name, (port, queue) in self._queues.items() if port == self.bottleneck}

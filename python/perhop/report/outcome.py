@@ -17,10 +17,10 @@ class ClassOutcome:
     name: str
     #: `good`, `fair` or `bad`; empty if nothing was sent, and for replies.
     tone: str
-    #: The answer in a word; the color repeats it.
+    #: The outcome in a word, which the color repeats.
     word: str
     verdict: str
-    #: Figures with their words, as `0 % lost`.
+    #: Figures with their names, as `0 % lost`.
     figures: list[str]
 
 

@@ -17,11 +17,11 @@ from perhop.report.study import Study
 from perhop.report.sweep import Swept
 from perhop.report.tuning import Tuned
 
-# Loss above which a run's verdict is not good, percent: the tolerance of interactive video.
+# The maximum loss of a run with a good verdict, percent: the tolerance of interactive video.
 _LITTLE_LOSS = 1.0
 
 
-# The kinds of plots with several runs in one chart, and the number of legible runs.
+# The kinds of plots with several runs in one chart, and the maximum number of runs in a legible chart.
 _OVERLAID = ("delay-cdf", "throughput")
 _MOST_OVERLAID = 6
 
@@ -37,7 +37,7 @@ class Card:
     verdict: str
     tone: str
     picture: Markup | None
-    #: Three numbers and their words.
+    #: Three numbers, each with its meaning.
     numbers: list[tuple[str, str]]
 
 
@@ -116,7 +116,7 @@ def _run(run: Run) -> Card:
 
 
 def overlays(runs: Sequence[Run]) -> list[Chart]:
-    """Return the plots of several runs, each kind that all of them have in one plot."""
+    """Return the plots of several runs: one plot for each kind that all runs have."""
     if not 1 < len(runs) <= _MOST_OVERLAID:
         return []
     names = numbered_names([run.name for run in runs])

@@ -33,7 +33,7 @@ from perhop.verdicts import table as verdict_table
 
 # A picture taller than this (pixels) is below the charts, so that the charts begin on the first screen.
 _TALL = 260.0
-# The kinds of charts that the linked ones replace.
+# The kinds of charts that the linked charts replace.
 _LINKED = ("throughput", "delay", "drops", "queue")
 
 
@@ -53,7 +53,7 @@ class Run:
 
     @property
     def name(self) -> str:
-        """The scenario's name; of an inferred one the configuration's file and interface."""
+        """The scenario's name; for an inferred scenario, the configuration's file and interface."""
         origin = self._focus.origin
         if origin is None:
             return str(self.results.summary["scenario"])
@@ -156,7 +156,7 @@ class Run:
 
     @cached_property
     def bounds(self) -> Table | None:
-        """The worst-case delays by network calculus; `None` if a file that they need is missing."""
+        """The worst-case delays by network calculus; `None` if a required file is missing."""
         if self._bounds is None:
             return None
         if self._bounds.classes:
@@ -185,7 +185,7 @@ class Run:
 
     @cached_property
     def verdicts(self) -> Table:
-        """The verdict on each class, with the usual assumptions about telephones."""
+        """The verdict on each class, with the default assumptions about telephones."""
         telephony = Telephony.from_options()
         judged = [verdict for verdict in self.results.judged(telephony) if self._is_shown(verdict.name)]
         return verdict_table(judged, telephony)

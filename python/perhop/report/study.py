@@ -24,9 +24,9 @@ from perhop.tables import Cell, Column, Table, figure_cell
 
 # The study's own text, next to its results.
 _README = "README.md"
-# The part of a study's README that `make quote-reports` writes; the report has the figures themselves.
+# The part of a study's README that `make quote-reports` writes; the report shows these figures as tables.
 _QUOTED = ("<!-- report: begin", "<!-- report: end -->")
-# The plots of a case that the report shows; distributions would repeat them.
+# The plots of a case that the report shows; plots of distributions would repeat their content.
 _KINDS = ("queue", "drop-curve", "throughput", "delay", "cwnd")
 # Reports of studies with more experiments than this omit the plots of classes over time (about 22 kB for each
 # experiment); `perhop plot` draws them.
@@ -105,12 +105,12 @@ class Study:
 
     @property
     def claims_met(self) -> int:
-        """The number of claims that agree."""
+        """The number of claims that are met."""
         return sum(claim["verdict"] == "agrees" for claim in self.data["claims"])
 
     @property
     def claims_partly(self) -> int:
-        """The number of claims that are true only in part."""
+        """The number of claims that are met only in part."""
         return sum(claim["verdict"] == "partly" for claim in self.data["claims"])
 
     @property
@@ -121,7 +121,7 @@ class Study:
 
     @cached_property
     def errors(self) -> Table | None:
-        """The errors of the figures; `None` for studies saved by versions without them."""
+        """The errors of the figures; `None` for studies of versions that saved no errors."""
         rows = self.data.get("errors")
         return error_table([{**row, "metric": self._words(row["metric"])} for row in rows]) if rows else None
 
@@ -160,7 +160,7 @@ class Study:
         found = {}
         several = sum(len(table["cases"]) for table in self.data["tables"])
         kinds = [kind for kind in _KINDS if several <= _MOST_DRAWN or kind not in _OF_CLASSES]
-        # A published curve of windows shares its chart with the measured one.
+        # A published curve of windows shares its chart with the measured curve.
         traced = {trace["table"] for trace in self.data.get("traces", [])}
         for table in self.data["tables"]:
             shown = [kind for kind in kinds if kind != "cwnd" or table["id"] not in traced]
@@ -177,7 +177,7 @@ class Study:
 
     @cached_property
     def networks(self) -> list[tuple[Picture, str]]:
-        """The pictures of the distinct networks of the cases, with captions of their differences."""
+        """The pictures of the distinct networks of the cases, with captions about their differences."""
         alike: dict[str, list[Mapping[str, Any]]] = {}
         for case in self.cases.values():
             alike.setdefault(_shape(case.results.scenario), []).append(case.results.scenario)

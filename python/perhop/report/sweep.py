@@ -18,14 +18,14 @@ from perhop.tables import Table
 if TYPE_CHECKING:
     import polars as pl
 
-# The maximum number of points in the table of the page; the folder has all.
+# The maximum number of points in the table of the page; the folder has all points.
 _MOST = 500
-# The maximum number of parameters for plots of shares against a parameter. With more of them, the others have
-# too many combinations, so a point is a line across an axis for each parameter.
+# The maximum number of parameters for plots of shares against a parameter. More parameters have too many
+# combinations, so a point is then a line across an axis for each parameter.
 _PLOTTED = 2
 # The metrics that are shown over two parameters.
 _MAPPED = ("loss", "delay_p99")
-# The number of classes with pictures of their own: the first classes of the scenario.
+# The number of classes with separate pictures: the first classes of the scenario.
 _CLASSES = 6
 
 
@@ -92,7 +92,7 @@ class Swept:
 
     @staticmethod
     def _measured(frame: pl.DataFrame) -> list[str]:
-        """Return the first classes of a tidy frame that have a value somewhere."""
+        """Return the first classes of a tidy frame that have a value at some point."""
         measured = frame.drop_nulls("mean")["class"].unique().to_list()
         return [
             class_name for class_name in frame["class"].unique(maintain_order=True) if class_name in measured

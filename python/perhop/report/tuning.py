@@ -68,12 +68,12 @@ class Tuned:
 
     @property
     def ios(self) -> Mapping[str, str]:
-        """The lines of IOS to paste, by router."""
+        """The lines to paste into IOS, by router."""
         return {router: "\n".join(lines) for router, lines in self.found["ios"].items()}
 
     @cached_property
     def charts(self) -> list[Chart]:
-        """Pairs of goals, and each goal over each parameter of numbers."""
+        """Charts of pairs of goals, and of each goal over each numeric parameter."""
         goals = self.trials.drop_nulls("mean")["goal"].unique(maintain_order=True).to_list()
         caption = f"{self.found['trials']} trials, {self.found['runs']} runs, seed {self.found['seed']}."
         numbers = [
@@ -109,7 +109,7 @@ class Tuned:
 
     @cached_property
     def sensitivity(self) -> Table:
-        """The part of a goal's variance that each parameter alone explains; without rows if it is unknown."""
+        """The fraction of a goal's variance that each parameter alone explains; no rows if unknown."""
         rows = [
             [Cell(row["goal"]), Cell(row["parameter"]), Cell(number(round(100 * share)), share)]
             for row in self.found["sensitivity"]
