@@ -1,6 +1,6 @@
 """The points of a sweep: every combination of values, values taken together, or a sample of ranges.
 
-Points are computed from their number, so that they are never all in memory.
+Points are computed from their number, so that the memory never contains all of them.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _NUMBER = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([^\d\s.].*
 _WHOLE = re.compile(r"[+-]?\d+")
 # The maximum number of values of one parameter. More values result from a mistake in the step.
 _MOST = 1_000_000
-#: The maximum number of points of a sweep: each needs rows in tables and memory.
+#: The maximum number of points of a sweep, because each point needs rows in tables and memory.
 MOST_POINTS = 10_000_000
-# Significant digits of computed values.
+# The number of significant digits of computed values.
 _DIGITS = 6
 _RANGES = "for example 1Mb/s:4Mb/s:500kb/s, 5:29:1 packets or log(1ms,1s,7)"
 
@@ -47,7 +47,7 @@ class Range:
     whole: bool = False
 
     def at(self, part: float) -> str:
-        """Return the value at a part of the range, from 0 to below 1, as text."""
+        """Return the value at a fraction of the range, from 0 to below 1, as text."""
         low, high = float(self.low), float(self.high)
         if self.whole and not self.log:
             return f"{min(math.floor(low + part * (high - low + 1)), int(high))}{self.unit}"
@@ -66,9 +66,10 @@ class Design:
     """The points of a sweep, each computed from its number."""
 
     kind: Literal["grid", "zip", "sobol", "latin-hypercube"]
-    #: The values of each path; the last one changes fastest. Texts may be ranges with a step, as `1:9:2`.
+    #: The values of each path; the values of the last path change fastest. Texts may be ranges with a step,
+    #: as `1:9:2`.
     written: Mapping[str, Values]
-    #: Number and seed of a sample.
+    #: The number of points and the seed of a sample.
     sample: int = 0
     seed: int = 0
 
@@ -98,7 +99,7 @@ class Design:
 
     @cached_property
     def count(self) -> int:
-        """The number of points, even if it exceeds the maximum of `len`."""
+        """The number of points, even if the number exceeds the maximum of `len`."""
         if self.kind == "grid":
             return math.prod(map(len, self.lists.values()))
         if self.kind == "zip":
@@ -121,7 +122,7 @@ class Design:
 
     @cached_property
     def lists(self) -> Mapping[str, Sequence[str]]:
-        """The values of each path that has a list of them."""
+        """The values of each path with a list of values."""
         return {path: choice for path, choice in self.values.items() if not isinstance(choice, Range)}
 
     @cached_property
@@ -203,7 +204,7 @@ def grid(lists: Mapping[str, Sequence[str]]) -> Design:
 
 
 def zipped(lists: Mapping[str, Sequence[str]]) -> Design:
-    """Return the first values together, then the second ones, and so on.
+    """Return the first values of all lists together, then the second values, and so on.
 
     Raises:
         InvalidInputError: two lists with several values have unequal lengths, or a range has no end.
@@ -220,7 +221,7 @@ def zipped(lists: Mapping[str, Sequence[str]]) -> Design:
 
 
 def sobol(ranges: Mapping[str, Sequence[str]], count: int, seed: int) -> Design:
-    """Return the first points of a Sobol sequence; more points keep these. `ranges` as in `drawn_from`."""
+    """Return the first points of a Sobol sequence, also of longer ones; `drawn_from` describes `ranges`."""
     return Design("sobol", drawn_from(ranges), count, seed)
 
 
@@ -245,7 +246,7 @@ def drawn_from(ranges: Mapping[str, Sequence[str]]) -> dict[str, Values]:
 
 
 def _valid(design: Design) -> Design:
-    """Return a design whose values were computed once, so that errors are reported now."""
+    """Compute the values of a design, which reports errors now, and return the design."""
     assert design.values is not None
     return design
 
@@ -334,7 +335,7 @@ def _range(text: str, path: str) -> Range | None:
 
 
 def _ends(parts: Sequence[str], path: str, text: str, *, log: bool) -> Range:
-    """Return a range from the texts of its ends; both get the unit of the first."""
+    """Return a range from the texts of its ends; both ends have the unit of the first text."""
     if any(_number(part) is None for part in parts) or not _alike(parts):
         raise InvalidInputError(f"{path}: `{text}` has ends of different kinds", _RANGES)
     written = _number(parts[0])
@@ -342,7 +343,7 @@ def _ends(parts: Sequence[str], path: str, text: str, *, log: bool) -> Range:
     low, high = (_exact(part) / _exact(f"1{unit}") for part in parts)
     if low == high or (log and min(low, high) <= 0):
         raise InvalidInputError(f"{path}: `{text}` is not a range", _RANGES)
-    # Packets are whole numbers.
+    # Without a unit other than packets, whole ends give whole numbers.
     whole = all(_WHOLE.fullmatch(part.strip().removesuffix("packets").strip()) for part in parts)
     return Range(_text(low), _text(high), unit, log, whole)
 

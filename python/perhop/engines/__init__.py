@@ -1,8 +1,8 @@
 """Engines for many runs: the threads of this machine, or the workers of a cluster.
 
 An engine takes points from an iterator and returns finished points. The result depends only on the point, so
-every engine gives the same results with any number of workers. Another engine is a module next to these and a
-line in `named`.
+every engine gives the same results with any number of workers. To add an engine, add a module to this package
+and a case to `named`.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from perhop.limits import processors
 
 _Found = TypeVar("_Found")
 
-# The target duration of a batch in seconds, and the number of batches queued per thread of a worker.
+# The target duration of a batch, seconds, and the number of queued batches per thread of a worker.
 _BATCH_S = 1.0
 _AHEAD = 3
 # The interval in which finished batches are returned, seconds.
@@ -86,7 +86,7 @@ def work(version: str, task: Task, points: list[Assignment]) -> Done:
 
 
 class Dask:
-    """Points are simulated by the workers of a Dask cluster."""
+    """The engine that simulates points on the workers of a Dask cluster."""
 
     def __init__(self, scheduler: str | None = None, threads: int | None = None) -> None:
         """Connect to the scheduler at an address; without one, start a cluster within this process.
@@ -105,7 +105,7 @@ class Dask:
         self._library: Any = distributed
         self._scheduler = scheduler
         self._threads = threads or processors()
-        # The client of a session.
+        # The client of the current session.
         self._kept: Any = None
 
     @contextmanager
@@ -167,7 +167,7 @@ def _advice(scheduler: str) -> str:
 
 
 class _Stream:
-    """Batches on their way to the workers and back."""
+    """The batches that are sent to the workers, and their results."""
 
     def __init__(
         self,

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 # The interval in which finished points are returned, seconds. A killed process loses at most this time, and
 # the cost of taking the points (about a millisecond) is negligible.
 _EVERY_S = 0.25
-# The number of points queued at the start. Later it covers some intervals, so that no thread waits for
+# The number of points queued at the start. Later the queue covers some intervals, so that no thread waits for
 # Python.
 _AHEAD = 64
 _INTERVALS = 3
 
 
 class Embedded:
-    """Points are simulated on the threads of this process."""
+    """The engine that simulates points on the threads of this process."""
 
     def __init__(self, threads: int | None = None) -> None:
         self._threads = threads or processors()
@@ -65,7 +65,8 @@ class Embedded:
 def _finished_points(batch: _core.Batch) -> Finished:
     """Return the finished points.
 
-    The first columns load numpy from within Rust, which cannot end cleanly when a signal interrupts that.
+    The first columns import numpy from Rust. Signals are deferred, because an interrupted import cannot end
+    cleanly.
     """
     with deferred():
         tables, ended, failed = batch.take(_EVERY_S)

@@ -25,7 +25,7 @@ class _Unreachable:
     """A part of a cluster that opens no port. Dask opens a port for its page even if the page is off."""
 
     def start_http_server(self, *arguments: object, **options: object) -> None:
-        """Do nothing in place of listening."""
+        """Do nothing, instead of listening."""
 
 
 class _Scheduler(_Unreachable, distributed.Scheduler):
@@ -44,13 +44,13 @@ def local_client(threads: int) -> Iterator[Any]:
     """
     with tempfile.TemporaryDirectory(prefix="perhop-dask-") as private:
         settings = {
-            # The worker would stop a hundred times a second for a profile that is not shown: 3 % of its time.
+            # A worker would stop a hundred times a second for a profile that is not shown, 3 % of its time.
             "distributed.worker.profile.enabled": False,
             # The default is a folder with the same name for all users.
             "temporary-directory": private,
         }
         scheduler = {"protocol": _IN_MEMORY, "port": 0, "dashboard": False}
-        # The worker is this process: Dask could only pause it.
+        # The worker is this process, so Dask could only pause it.
         worker = {"nthreads": threads, "memory_limit": 0, "local_directory": private}
         with (
             dask.config.set(settings),

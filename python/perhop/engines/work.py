@@ -22,7 +22,7 @@ class Task:
 
     #: The scenario as JSON, with the texts of router configurations in it.
     scenario: str
-    #: The folder that relative paths of traces start from.
+    #: The folder at which relative paths of traces start.
     base: str
     #: The tables of results to keep for each point.
     tables: tuple[str, ...]

@@ -54,7 +54,7 @@ def sweep(
             `"1Mb/s:4Mb/s:500kb/s"`, `"log(1ms,1s,7)"`. A single value is set at every point.
         zip: combine the first values of all lists, then the second values, instead of every combination.
         sample: number of points, drawn from the ranges `"1Mb/s:4Mb/s"`, `"log(1ms,1s)"` and lists of names.
-        method: how they are drawn: `sobol` or `latin-hypercube`.
+        method: the method of drawing the points: `sobol` or `latin-hypercube`.
         seed: seed of every point (common random numbers); by default the scenario's own.
         replications: runs of each point, each with other random draws; with `until` the minimum.
         until: a stop rule, for example `"voice.delay_p99 within 1ms"`: replications are added until the
@@ -64,11 +64,11 @@ def sweep(
         tables: tables of results to keep in addition to `classes`, for example `queues`.
         output: a folder in which the results grow; the same sweep in it is continued.
         force: rename a folder that has other files.
-        engine: where it runs: `perhop.engines.named`; by default on the threads of this process.
+        engine: the engine, see `perhop.engines.named`; by default the threads of this process.
         threads: number of threads of the default engine; by default one for each processor.
         progress: called several times a second.
 
-    Points that fail are listed in `failures`; the others are simulated.
+    Failed points are listed in `failures`; the other points are simulated.
 
     Raises:
         ScenarioError: a path does not exist or a value does not fit.
@@ -150,10 +150,10 @@ def plan_of(
 
 
 def _check(scenario: Scenario, design: Design) -> None:
-    """Check the first point, and every value by itself if there are few.
+    """Check the first point, and every single value if there are few values.
 
-    A value that does not fit the first values of the other parameters may fit their last ones. Then only some
-    points fail.
+    A value that does not fit the first values of the other parameters may fit their last values. Then only
+    some points fail.
     """
     first, last = design[0], design[len(design) - 1]
     scenario.changed(first)
@@ -177,7 +177,8 @@ def _several(design: Design) -> Design:
             "no parameter has several values",
             "give one at least two values, for example --set links.1.rate=1Mb/s,2Mb/s,4Mb/s",
         )
-    # Check this before anything takes memory: `len` of a design fails beyond the size of an index.
+    # The number is checked before anything takes memory, because `len` of a design fails beyond the size of
+    # an index.
     if design.count > sampling.MOST_POINTS:
         raise InvalidInputError(
             f"the sweep has {design.count} points, more than {sampling.MOST_POINTS}",

@@ -18,7 +18,8 @@ class Filling:
         self.path = against or plan.design.parameters[0]
         self.parameter = next(column for column in plan.columns() if column.path == self.path)
         self.metric = metric
-        # Sum and number by class and value, so that the memory of a chart does not grow with its points.
+        # The sum and the number of values by class and value of the parameter, so that the memory of a chart
+        # does not grow with its points.
         self._sums: dict[tuple[str, Value], tuple[float, int]] = {}
 
     def add(self, now: Advance) -> None:

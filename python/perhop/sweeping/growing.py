@@ -2,8 +2,8 @@
 
 `sweep.json` and `scenario.json` define the simulated points; every table is a folder of parts (`parts.py`). A
 point has ended once it is in the table `points`. When all points have ended, each table is rewritten in parts
-that depend only on its rows, these parts replace the first ones in one step, and the manifest covers every
-file.
+that depend only on its rows, and these parts replace the first parts in one step. Then the manifest covers
+every file.
 """
 
 from __future__ import annotations
@@ -31,12 +31,13 @@ from perhop.sweeping.parts import Label
 from perhop.sweeping.plan import FILE, SCHEMA_VERSION, Plan
 from perhop.sweeping.verified import verified
 
-# The approximate maximum of parts of one table: after a quarter of an hour, a part is added every second.
+# The approximate maximum number of parts of one table: after a quarter of an hour, one part is added per
+# second.
 _PARTS = 1000
-# The least time for which finished points are kept in memory: a hundred times the duration of the last write,
-# so that writes take a hundredth of the time. `_LONGEST_S` limits it on slow disks.
+# The minimum time for which finished points are kept in memory is a hundred times the duration of the last
+# write, so that writes take a hundredth of the time. `_LONGEST_S` limits it on slow disks.
 _SPACING, _LONGEST_S = 100.0, 2.0
-# The assumed time before the first write.
+# The assumed duration of a write before the first write.
 _STORING_S = 0.01
 
 
@@ -86,7 +87,7 @@ class Growing:
         """Add finished points: `points`, and the kept tables of the points with results.
 
         Raises:
-            OSError: it cannot be written; the folder is kept.
+            OSError: a part cannot be written; the folder is kept.
 
         """
         begin = time.monotonic()
@@ -105,8 +106,8 @@ class Growing:
     def complete(self, also: Callable[[Path], None] | None = None) -> None:
         """Rewrite every table in its final form, which does not depend on the writer, and seal the folder.
 
-        `also` writes further files into the folder before. An interruption before the end leaves a folder
-        that can be continued, even if it was complete before.
+        Before the end, `also` writes further files into the folder. After an interruption, the folder can be
+        continued, even if it was complete before.
 
         Raises:
             OSError: a file cannot be written.
@@ -151,9 +152,9 @@ class Growing:
         return self._found.rows_of(slice(first, last))
 
     def _drop_unused(self) -> None:
-        """Remove unused parts. A complete folder then needs to be completed again.
+        """Remove unused parts. A complete folder must then be completed again.
 
-        There is no warning about a part whose writer was killed before it wrote `points`.
+        No warning is printed about a part whose writer was killed before it wrote `points`.
         """
         found = self._found
         if not found.ended.all():
@@ -215,7 +216,7 @@ def is_continued(target: Path, plan: Plan, *, force: bool = False) -> bool:
     """Return whether a folder contains exactly this sweep, complete or not.
 
     Raises:
-        InvalidInputError: it contains other results, and `force` is not given.
+        InvalidInputError: the folder contains other results, and `force` is not given.
 
     """
     found = _manifest_of_earlier(target)
@@ -226,7 +227,7 @@ def is_continued(target: Path, plan: Plan, *, force: bool = False) -> bool:
     if same and found["perhop"] == _core.__version__:
         return True
     if not force:
-        # An unfinished result must not replace a complete one.
+        # An unfinished result must not replace a complete result.
         what = _other_sweep(target) if found["kind"] == "sweep" else f"earlier results (`{found['kind']}`)"
         what = f"the same sweep by perhop {found['perhop']}" if same else what
         raise InvalidInputError(
@@ -247,7 +248,7 @@ def _other_sweep(target: Path) -> str:
 
 
 def _manifest_of_earlier(target: Path) -> dict[str, Any] | None:
-    """Return the manifest of a folder that perhop wrote, `None` for anything else."""
+    """Return the manifest of a folder that perhop wrote; `None` for other folders."""
     if not is_file(target / MANIFEST):
         return None
     try:

@@ -1,9 +1,9 @@
-"""The files of a growing table: parts that appear whole, named by their first point and their checksum.
+"""The files of a growing table: complete parts, named by their first point and their checksum.
 
 A part is written under a hidden name, written to the disk and renamed, so that a reader of `*.parquet` in the
-folder (DuckDB, polars, pandas) always reads whole parts. The checksum in a part's name covers its
-content, its table, its first point and its sweep (`Label`): a damaged part or a part of another sweep does
-not match its name and is not used.
+folder (DuckDB, polars, pandas) always reads complete parts. The checksum in the name of a part covers its
+content, table, first point and sweep (`Label`). A damaged part or a part of another sweep does not match its
+name and is not used.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ POINTS_OF_A_PART = 8192
 
 @dataclass(frozen=True)
 class Label:
-    """Identity of a part: its sweep or tuning, and its table."""
+    """The identity of a part: its sweep or tuning, and its table."""
 
     #: The value of `identity` for the sweep.
     identity: str
@@ -74,7 +74,7 @@ def identity(texts: Mapping[str, str], version: str = _core.__version__) -> str:
 def name_of(label: Label, first: int, content_digest: str, rows: Mapping[str, int] | None = None) -> str:
     """Return the name of a part, given its first point and the SHA-256 of its content.
 
-    `rows` is the number of rows of the part's points in each other table.
+    `rows` is the number of rows in each other table for the points of the part.
     """
     own = _checksum(label, first, content_digest)
     return f"{first:09}-{own}{'' if rows is None else '-' + _rows_checksum(own, rows)}.parquet"
@@ -94,10 +94,10 @@ def add(
 ) -> tuple[str, str]:
     """Add a part, which must have rows, and return its name and SHA-256.
 
-    The part appears as a whole or not at all.
+    The part appears completely or not at all.
 
     Raises:
-        OSError: it cannot be written; the existing parts remain.
+        OSError: the part cannot be written; the existing parts remain.
 
     """
     content = as_parquet(table)
@@ -115,7 +115,7 @@ def add(
 
 
 def clear(folder: Path, name: str = "") -> None:
-    """Remove the remains of a killed writer from a folder, by the beginning of their names."""
+    """Remove the remains of a killed writer from a folder; only names that begin with `name`."""
     for path in folder.glob(f".{name}*{_HIDDEN}"):
         disk.remove(path)
 
@@ -147,12 +147,12 @@ def anew(folder: Path) -> Iterator[Path]:
         with suppress(OSError):
             clear_anew(folder)
         raise
-    # The remains would look like a part of the outer folder.
+    # The remains would look like a file of the outer folder.
     clear_anew(folder)
 
 
 def clear_anew(folder: Path) -> None:
-    """Remove the earlier or unfinished parts of a rewritten folder, and no files of others."""
+    """Remove the earlier or unfinished parts of a rewritten folder, and no files of the user."""
     hidden = _hidden(folder)
     if not hidden.exists():
         return
@@ -170,8 +170,8 @@ def _hidden(folder: Path) -> Path:
 def _merge(new: Path, folder: Path) -> None:
     """Put complete files into a folder whose file system cannot exchange two names.
 
-    The old parts are removed first, so a reader may find points missing for a moment, but never twice. If the
-    process is killed in between, the missing points are simulated again.
+    The old parts are removed first, so a reader may miss points for a moment, but never reads them twice. If
+    the process is killed between the two steps, the missing points are simulated again.
     """
     disk.remove_all([path for path in listed(folder) if not (new / path.name).exists()])
     for path in sorted(new.iterdir()):
@@ -180,7 +180,7 @@ def _merge(new: Path, folder: Path) -> None:
 
 
 def is_name(name: str) -> bool:
-    """Whether a file has the name of a part; every other file is the user's."""
+    """Whether a file has the name of a part; files with other names belong to the user."""
     return _NAME.fullmatch(name) is not None
 
 
@@ -227,7 +227,7 @@ def in_one(folder: Path, contents: Mapping[str, bytes]) -> pl.DataFrame:
 
 
 def is_whole(names: Collection[str], points: int) -> bool:
-    """Whether a complete table is one part, added at once; rewriting it would give the same bytes."""
+    """Whether the table has a single part that starts at point 0; rewriting gives the same bytes."""
     return points <= POINTS_OF_A_PART and [first_of(name) for name in names] == [0]
 
 
@@ -238,7 +238,7 @@ def write_whole(
     points: int,
     rows: Callable[[int, int], Mapping[str, int]] | None = None,
 ) -> dict[str, str]:
-    """Write a complete table, part by part. Its bytes depend only on its rows.
+    """Write a complete table, part by part. The bytes depend only on the rows.
 
     `rows(first, last)` returns the number of rows in each other table for the points from `first` to before
     `last`. Returns the SHA-256 of each part by name.
@@ -258,7 +258,7 @@ def write_whole(
 
 
 def require_unchanged(folder: Path, digests: Mapping[str, str], found: Mapping[str, str]) -> None:
-    """Refuse parts that differ from the verified or written ones.
+    """Refuse parts that differ from the verified or written parts.
 
     Both mappings give the SHA-256 of each part by its name; `found` describes the current content of the
     folder.

@@ -18,7 +18,7 @@ from perhop.sweeping.until import Until
 
 # Whole numbers that fit into a column of 64 bits.
 _WHOLE = re.compile(r"[+-]?\d{1,18}")
-#: Version of the layout of a sweep's files; a change that could break a reader increments it.
+#: The version of the layout of a sweep's files. A change that could break a reader increments the version.
 SCHEMA_VERSION = 3
 #: The file that identifies the folder of a sweep.
 FILE = "sweep.json"
@@ -43,7 +43,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Plan:
-    """All values that the results of a sweep depend on."""
+    """All values on which the results of a sweep depend."""
 
     #: The scenario that every point changes, with the texts of router configurations in it.
     scenario: Document
@@ -54,8 +54,8 @@ class Plan:
     until: Until | None = None
     #: The tables of results that are kept for every point.
     tables: tuple[str, ...] = ("classes",)
-    #: Whether each point has a seed of its own, derived from the seed and its number. With common random
-    #: numbers (the default), differences between points have narrower intervals than the points.
+    #: Whether each point has a separate seed, derived from `seed` and the number of the point. With common
+    #: random numbers (the default), differences between points have narrower intervals than the points.
     independent: bool = False
 
     @property
@@ -72,7 +72,7 @@ class Plan:
 
     @property
     def first_seed(self) -> int:
-        """The seed of every point, or the origin of the seeds of the points."""
+        """The seed of every point. With `independent`, the seed from which the seeds of the points derive."""
         seed: int = self.scenario["seed"] if self.seed is None else self.seed
         return seed
 
@@ -87,7 +87,7 @@ class Plan:
         return replace(self, scenario=Document(dict(self.scenario), base))
 
     def changes(self, number: int) -> dict[str, str]:
-        """Return the changes of point `number` in the scenario, by path."""
+        """Return the changes of the scenario at point `number`, by path."""
         found = dict(self.design[number])
         if self.independent:
             found["seed"] = str(_derived(self.first_seed, number))
@@ -132,12 +132,12 @@ class Plan:
         )
 
     def texts(self) -> dict[str, str]:
-        """Return the files that describe the plan, by name: two plans with equal files are the same."""
+        """Return the files that describe the plan, by name; equal plans have equal files."""
         return {FILE: json_text(self.to_json()), "scenario.json": json_text(dict(self.scenario))}
 
 
 def _derived(seed: int, number: int) -> int:
-    """Return the seed of a point: 63 bits of a hash, so that no two points share random numbers."""
+    """Return the seed of a point: 63 bits of a hash, so that points do not share random numbers."""
     digest = hashlib.sha256(f"{seed} {number}".encode()).digest()
     return int.from_bytes(digest[:8], "big") >> 1
 

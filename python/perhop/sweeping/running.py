@@ -28,11 +28,11 @@ class Advance(Progress):
     #: points.
     done: int
     of: int
-    #: The number of failed points among them.
+    #: The number of failed points among the ended points.
     failed: int
-    #: Points of this process per second; `None` before the first one.
+    #: The points per second of this process; `None` before the first point.
     rate: float | None
-    #: A function that receives the newly finished rows by table, without rows of earlier processes.
+    #: The newly finished rows by table, without rows of earlier processes.
     new: dict[str, pl.DataFrame]
 
 
@@ -76,7 +76,7 @@ class _Memory:
         yield from self._wanted
 
     def interval_s(self, elapsed_s: float) -> float:
-        """Return 0: ended points are added at once."""
+        """Return 0, because ended points are added at once."""
         return 0.0
 
     def add(self, tables: dict[str, pl.DataFrame]) -> None:
@@ -93,7 +93,7 @@ def simulated(
     progress: Callable[[Advance], None] | None = None,
     points: Sequence[int] | None = None,
 ) -> Sweep:
-    """Simulate every point, or some, keep the results in memory, and return them."""
+    """Simulate every point, or the given points, in memory, and return their results."""
     memory = _Memory(plan, range(len(plan.design)) if points is None else points)
     _run(plan, engine, memory, progress)
     tables = {
@@ -145,7 +145,7 @@ def _run(plan: Plan, engine: Engine, store: Store, progress: Callable[[Advance],
                 if progress is not None:
                     progress(_advance(store, finished, before, now - begin, new))
     finally:
-        # This also runs after an interruption or the end of the engine.
+        # The last points are also stored after an interruption or the end of the engine.
         last_ones = collected.taken() if collected.points else None
         if last_ones is not None:
             store.add(last_ones)

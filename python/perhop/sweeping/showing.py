@@ -1,4 +1,4 @@
-"""The table of a sweep: the results of each class at each point, for people."""
+"""The table of a sweep for readers: the results of each class at each point."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ _KEYS = ("point", "replication", "class")
 
 
 def with_shares(classes: pl.DataFrame) -> pl.DataFrame:
-    """Return the table `classes` of some points with the part of each class in the throughput, percent."""
+    """Return the table `classes` of some points with the share of each class in the throughput, percent."""
     whole = pl.col("throughput_bps").sum().over("point", "replication")
     return classes.with_columns((100.0 * pl.col("throughput_bps") / whole).alias(SHARE))
 
@@ -24,7 +24,7 @@ def summarized(classes: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     """Return a row with mean and 95 % confidence interval for each metric, point and class.
 
     Columns: `point`, `class`, `metric`, `unit`, `mean`, `low`, `high` (null with one measurement), and the
-    number of `replications` in which it was measured.
+    number of `replications` with a measurement.
     """
     values = classes.select("point", "class", *(pl.col(metric).cast(pl.Float64) for metric in metrics))
     long = values.unpivot(metrics, index=["point", "class"], variable_name="metric").with_columns(
@@ -39,9 +39,9 @@ def summarized(classes: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
 def differences(classes: pl.DataFrame, metrics: Sequence[str], pairs: pl.DataFrame) -> pl.DataFrame:
     """Return the differences between metrics of points and of other points, paired by replication.
 
-    `pairs` has the columns `point` and `base`. Points with common random numbers differ by less than their
-    own intervals suggest (Law, "Simulation Modeling and Analysis", common random numbers): the interval is
-    the interval of the differences. The columns are the same as in `summarized`.
+    `pairs` has the columns `point` and `base`. With common random numbers, points differ by less than their
+    own intervals suggest (Law, "Simulation Modeling and Analysis", common random numbers). The interval is
+    therefore the interval of the differences. The columns are the same as in `summarized`.
     """
     values = classes.select(*_KEYS, *(pl.col(metric).cast(pl.Float64) for metric in metrics))
     base = values.rename({"point": "base"})
@@ -82,8 +82,8 @@ def _ordered(found: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
 def student(count: int) -> float | None:
     """Return the quantile of Student's t for a two-sided 95 % interval of the mean of `count` samples.
 
-    It is derived from the interval of samples with a known standard deviation, so that there is only one
-    table of quantiles. `None` for fewer than two samples.
+    The quantile is derived from the interval of samples with a known standard deviation, so that there is
+    only one table of quantiles. `None` for fewer than two samples.
     """
     samples = [float(number) for number in range(count)]
     found = _core.confidence_95(samples)

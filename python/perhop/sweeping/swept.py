@@ -34,7 +34,7 @@ from perhop.tables import Table, notebook, replicated
 if TYPE_CHECKING:
     from perhop.plot.chart import Chart
 
-# The shape of the parts of the files that are read again.
+# The shape of the parts of the files that are read.
 _SHAPE = {
     "scenario": str,
     "seed": int,
@@ -51,7 +51,7 @@ _SHAPE = {
 _SCENARIO = {"name": str, "seed": int, "replications": Optional(int)}
 _TYPES = {"whole": pl.Int64, "number": pl.Float64, "text": pl.String}
 _KINDS = {"text": pl.String(), "count": pl.UInt64(), "float": pl.Float64()}
-# The number of retries if tables of a sweep are completed during the read; each is completed once.
+# The number of retries if tables of a sweep are completed during the read. Each table is completed once.
 _ATTEMPTS = 20
 # Columns of `classes` that are not metrics.
 _KEYS = ("point", "replication", "class", "flows")
@@ -88,7 +88,7 @@ class Sweep:
 
     @property
     def seed(self) -> int:
-        """The seed of every point, or the origin of the seeds of the points."""
+        """The seed of every point, or the seed from which independent seeds of the points derive."""
         return self.plan.first_seed
 
     @property
@@ -100,7 +100,8 @@ class Sweep:
     def points(self) -> pl.DataFrame:
         """A row for each point that has ended.
 
-        Columns: `point`, the swept parameters, `replications`, and `error`, which is null unless it failed.
+        Columns: `point`, the swept parameters, `replications`, and `error`, which is null unless the point
+        failed.
         """
         return TableFrame(self._tables[parts.POINTS])
 
@@ -111,7 +112,7 @@ class Sweep:
 
     @property
     def classes(self) -> pl.DataFrame:
-        """The table `classes` of every point: `Results.classes` with the point's number and values."""
+        """The table `classes` of every point: `Results.classes` with number and values of the point."""
         return self.frame("classes")
 
     def frame(self, table: str) -> pl.DataFrame:
@@ -147,8 +148,8 @@ class Sweep:
     ) -> pl.DataFrame:
         """Return the difference between each point and the point with the base value of one parameter.
 
-        Differences are paired by replication: with common random numbers, their intervals are narrower than
-        those of the points. The columns are the same as in `table`.
+        Differences are paired by replication. With common random numbers, their intervals are narrower than
+        the intervals of the points. The columns are the same as in `table`.
 
         Args:
             parameter: the parameter, by default the first.
@@ -156,7 +157,7 @@ class Sweep:
             metrics: as for `table`.
 
         Raises:
-            InvalidInputError: the parameter was not swept, or never had that value.
+            InvalidInputError: the parameter was not swept, or did not have the value `base`.
 
         """
         path = self.against(parameter)
@@ -173,12 +174,12 @@ class Sweep:
 
     @property
     def units(self) -> dict[str, str]:
-        """The base unit of each parameter that is a number: `b/s`, `s`, `bytes`, or empty."""
+        """The base unit of each numeric parameter: `b/s`, `s`, `bytes`, or empty."""
         return {column.path: column.unit for column in self.plan.columns() if column.kind != "text"}
 
     @property
     def metrics(self) -> list[str]:
-        """The metrics of a class, as columns of `classes`, and its share of the throughput."""
+        """The metrics of a class: columns of `classes`, and the share of the throughput."""
         return [column for column in self._tables["classes"].columns if column not in _KEYS] + [SHARE]
 
     def against(self, path: str | None) -> str:
@@ -238,7 +239,7 @@ class Sweep:
         return ", ".join(words + ([f"{self.failures.height:,} failed"] if self.failures.height else []))
 
     def class_table(self, most: int | None = None) -> Table:
-        """Return the results of each class for people, at each point or at the first `most`."""
+        """Return the results of each class as a table, at each point or at the first `most` points."""
         table = self.table(list(METRICS))
         if most is not None:
             table = table.filter(pl.col("point").is_in(self.points["point"].head(most).implode()))
@@ -274,7 +275,7 @@ class Sweep:
     ) -> None:
         """Write sweep.json, scenario.json and every table as Parquet into `folder`.
 
-        The folder appears complete or not at all; it replaces an earlier result. With `force`, a folder with
+        The folder appears complete or not at all, and replaces an earlier result. With `force`, a folder with
         other content is renamed. `also` writes further files into the folder before it appears.
 
         Raises:
@@ -432,7 +433,7 @@ def _grown(saved: Saved, plan: Plan) -> dict[str, dict[str, bytes]]:
 
 
 def _consistent(saved: Saved, plan: Plan, tables: Mapping[str, pl.DataFrame]) -> Mapping[str, pl.DataFrame]:
-    """Return tables if their points have ended and occur once; otherwise raises `UnreadableFileError`."""
+    """Return tables if their points have ended and occur once; otherwise raise `UnreadableFileError`."""
     points = tables[parts.POINTS]
     wanted = points_table(plan, plan.columns(), [], []).schema
     if points.schema != wanted or points["point"].is_duplicated().any() or points["point"].null_count():

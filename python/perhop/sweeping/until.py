@@ -17,7 +17,7 @@ _EXAMPLE = "for example --until 'voice.delay_p99 within 1ms' or 'bulk.throughput
 
 @dataclass(frozen=True)
 class Until:
-    """Adds replications until the half-width of the 95 % interval of a metric is at most `half_width`."""
+    """A stop rule: replications are added until the half-width of the interval is at most `half_width`."""
 
     class_name: str
     #: The column of `classes`.

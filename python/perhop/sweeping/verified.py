@@ -1,7 +1,7 @@
 """The valid parts of a growing sweep: they match their names, and their tables belong together.
 
-A part is valid if its checksum matches, which binds it to the plan (`parts.py`). The name of a part of
-`points` also covers the number of rows of its points in each other table: if a part of another table is
+A part is valid if its checksum matches, which binds the part to the plan (`parts.py`). The name of a part of
+`points` also covers the number of rows of its points in each other table. If a part of another table is
 missing, the number differs, and the points are simulated again.
 """
 
@@ -19,7 +19,7 @@ import polars as pl
 from perhop.sweeping import parts
 from perhop.sweeping.parts import POINTS, Label, Part
 
-# A function of a table and a valid part of it.
+# A function that takes a table and a valid part of this table.
 Reader = Callable[[str, Part], None]
 _Numbers = npt.NDArray[np.uint64]
 
@@ -47,7 +47,7 @@ class Verified:
     digests: dict[str, dict[str, str]] = field(default_factory=dict)
     #: The number of rows of each point, by table.
     rows: dict[str, npt.NDArray[np.uint32]] = field(default_factory=dict)
-    #: Parts that do not match their names: they are damaged, or belong to another sweep.
+    #: Parts that do not match their names, because they are damaged or belong to another sweep.
     wrong: list[Path] = field(default_factory=list)
     #: Parts of `points` that match their names, but lack some of their rows in other tables.
     alone: list[Path] = field(default_factory=list)
@@ -62,15 +62,15 @@ class Verified:
 def verified(
     folder: Path, identity: str, tables: Sequence[str], size: int, reader: Reader | None = None
 ) -> Verified:
-    """Read every part of a sweep of `size` points, and return the used ones.
+    """Read every part of a sweep of `size` points, and return the used parts.
 
     Raises:
         OSError: a part cannot be read; a `FileNotFoundError` if a writer is replacing it.
 
     """
     found = Verified(np.zeros(size, dtype=bool))
-    # A writer adds `points` last: in this order, the reader sees no part of `points` without its parts in
-    # other tables.
+    # A writer adds `points` last. In this order, the reader never reads a part of `points` without its parts
+    # in other tables.
     points = _known(folder, Label(identity, POINTS), found, np.zeros(size, dtype=np.uint32), reader)
     known: dict[str, list[_Known]] = {}
     for table in tables:
