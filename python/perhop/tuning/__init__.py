@@ -46,7 +46,7 @@ def tune(
         scenario: a scenario file, a router configuration, or a scenario.
         goals: conditions (`CLASS.METRIC <= VALUE`, `>=`, `= VALUE within WIDTH`) and objectives (`... as
             small as possible`, `large`), of metrics or of varied parameters; `CLASS.share of CLASS,CLASS` is
-            a part of some classes' throughput.
+            the share in the throughput of these classes.
         vary: by path, or by the name of a placeholder, `low:high`, `low:high:step`, `log(low,high)`
             or a list.
         set: values by path that are the same in every trial, except for `{placeholder}` and
@@ -58,7 +58,7 @@ def tune(
         seed: seed of every trial and of the search; by default the scenario's own.
         output: a folder for the trials and the answer; the same question in it is continued.
         force: rename a folder with other content.
-        engine: where it runs: `perhop.engines.named`; by default on the threads of this process.
+        engine: the engine, see `perhop.engines.named`; by default the threads of this process.
         threads: number of threads of the default engine; by default one for each processor.
         progress: called several times a second.
 
@@ -101,7 +101,7 @@ def question_of(
     most: int,
     seed: int | None,
 ) -> Question:
-    """Return a question whose first point was loaded once; `tune` describes arguments and errors."""
+    """Return a question whose first point was loaded; `tune` describes arguments and errors."""
     found = question(
         scenario.embedded(), list(goals), space(vary, fixed), seed=seed, trials=trials, least=least, most=most
     )
@@ -122,7 +122,7 @@ def answer(
     force: bool = False,
     progress: Callable[[Searched], None] | None = None,
 ) -> Tuning:
-    """Search, and return the result; with a folder, the search is saved and continued there."""
+    """Return the result of a search; with a folder, save and continue the search in the folder."""
     points = [point for point in (start, *starts(question)) if point]
     with engine.session() as running:
         if folder is None:
@@ -145,7 +145,7 @@ def _found(
 
 
 def _varied(values: Mapping[str, object]) -> dict[str, str]:
-    """Return the varied parameters as texts; a list of values as one text with commas."""
+    """Return the varied parameters as texts; a list of values is one text, separated by commas."""
     return {
         name: ",".join(map(as_text, value))
         if isinstance(value, Sequence) and not isinstance(value, str)

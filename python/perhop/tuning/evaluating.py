@@ -32,7 +32,7 @@ class Wanted(NamedTuple):
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The results of a point: the values of each goal by replication, or the reason of its failure."""
+    """The results of a point: the values of each goal by replication, or the reason for a failure."""
 
     values: Mapping[str, Sequence[float | None]]
     error: str | None = None
@@ -47,7 +47,7 @@ class Journal(Protocol):
 
 
 class Evaluator:
-    """Returns evaluations from the journal, or has an engine simulate them and stores them."""
+    """Returns evaluations from the journal; lets an engine simulate missing evaluations, and stores them."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class Evaluator:
     ) -> None:
         self._question, self._engine, self._journal = question, engine, journal
         self._known = dict(known or {})
-        #: Simulated replications, including those of earlier processes.
+        #: The number of simulated replications, including replications of earlier processes.
         self.runs = sum(key.replications for key in self._known)
         self._fresh = 0
 
@@ -108,7 +108,7 @@ class Evaluator:
 
 
 class StoredJournal:
-    """A journal in a folder: one part for each round, which appears whole."""
+    """A journal in a folder: one part for each round, which appears completely or not at all."""
 
     def __init__(self, folder: Path, question: Question) -> None:
         self._folder = folder
@@ -118,7 +118,7 @@ class StoredJournal:
         self.known: dict[Wanted, Evaluation] = {}
         #: The SHA-256 of each used part, by its name.
         self.digests: dict[str, str] = {}
-        #: Parts that do not match their names: they are damaged, or belong to another tuning.
+        #: Parts that do not match their names, because they are damaged or belong to another tuning.
         self.wrong: list[Path] = []
         # The number of evaluations in each part, by the number of its first evaluation.
         self._counts: dict[int, int] = {}
@@ -133,14 +133,14 @@ class StoredJournal:
             self._counts[parts.first_of(path.name)] = len(found)
 
     def remove_wrong(self) -> None:
-        """Remove parts that do not fit their names; raises `OSError`."""
+        """Remove parts that do not match their names; raises `OSError`."""
         for path in self.wrong:
             disk.remove(path)
 
     def add(self, new: Mapping[Wanted, Evaluation]) -> None:
-        """Keep the evaluations of one round; raises `OSError`.
+        """Store the evaluations of one round; raises `OSError`.
 
-        A continued search repeats its steps: it evaluates the points of a missing part again.
+        A continued search repeats its steps, so it evaluates the points of a missing part again.
         """
         first = 0
         while first in self._counts:

@@ -24,14 +24,14 @@ _CONDITION = re.compile(
     r"(?P<what>[^<>=]+?)\s*(?P<kind><=|>=|==?)\s*(?P<value>\S.*?)(?:\s+within\s+(?P<width>\S.*?))?\s*"
 )
 _SHARE_OF = re.compile(r"(?P<class>.+)\.share\s+of\s+(?P<classes>.+)")
-# The default tolerance of `=`: percentage points, or a part of the value.
+# The default tolerance of `=`: percentage points for shares, or a fraction of the value.
 _POINTS = 3.0
 _PART = 0.05
 
 
 @dataclass(frozen=True)
 class Goal:
-    """A condition on a metric of a class or on a parameter, or an objective: a small or a large value."""
+    """A condition on a metric or a parameter, or an objective: a value as small or as large as possible."""
 
     #: The text of the goal, unchanged.
     text: str
@@ -46,19 +46,19 @@ class Goal:
     #: The bound of a condition, in the base unit; `width` is the tolerance of an equality.
     value: float = 0.0
     width: float = 0.0
-    #: `s`, `b/s`, `%`, `packets`, `bytes`, `1/s` or nothing.
+    #: `s`, `b/s`, `%`, `packets`, `bytes`, `1/s` or empty.
     unit: str = ""
 
     @property
     def is_objective(self) -> bool:
-        """Whether it is an objective, which has no bound."""
+        """Whether the goal is an objective, which has no bound."""
         return self.kind in ("small", "large")
 
     def miss(self, value: float) -> float:
-        """Return the distance of a value from a condition: at most 0 if it meets it.
+        """Return the distance of a value from a condition; at most 0 if the value meets the condition.
 
-        The distance from a bound is a fraction of the bound; the distance from an equality is in widths
-        beyond the first.
+        The distance from a bound is a fraction of the bound. The distance from an equality is in multiples of
+        `width`, beyond the first.
         """
         if self.kind == "=":
             return abs(value - self.value) / self.width - 1.0
@@ -66,13 +66,13 @@ class Goal:
         return sign * (value - self.value) / (abs(self.value) or 1.0)
 
     def distance(self, value: float) -> float:
-        """Return the distance of a value from the goal: 0 is best; for an objective, the least is best."""
+        """Return the distance of a value from the goal: 0 is best; for an objective, the smallest is best."""
         if self.is_objective:
             return value if self.kind == "small" else -value
         return self.miss(value) + 1.0 if self.kind == "=" else max(0.0, self.miss(value))
 
     def measured(self, classes: pl.DataFrame) -> list[float | None]:
-        """Return the metric in each replication of one point, given its rows of `classes` with shares."""
+        """Return the metric in each replication of one point, from the rows of the point in `classes`."""
         found = classes.filter(pl.col("class") == self.class_name).sort("replication")
         if self.whole:
             total = (
@@ -86,7 +86,7 @@ class Goal:
         return [None if value is None else float(value) for value in values]
 
     def shown(self, value: float | None, half_width: float | None = None) -> str:
-        """Return a value in the unit of its size, with the half-width of its interval."""
+        """Return a value in a suitable unit, with the half-width of its interval."""
         if value is None:
             return "-"
         divisor, unit = scale(self.unit, abs(value))
@@ -146,7 +146,7 @@ def parse(text: str, parameters: Mapping[str, str], classes: Sequence[str]) -> G
 
 
 def _metric(text: str, what: str, classes: Sequence[str]) -> tuple[Metric, tuple[str, ...]]:
-    """Return the metric of a goal, and for a share the classes whose total it refers to."""
+    """Return the metric of a goal, and the classes whose total throughput a share refers to."""
     share = _SHARE_OF.fullmatch(what)
     whole = tuple(class_name.strip() for class_name in share["classes"].split(",")) if share else ()
     metric = Metric(share["class"], SHARE, UNITS[SHARE]) if share else resolve(what)

@@ -13,7 +13,7 @@ from perhop.tuning.goal import Goal
 from perhop.tuning.question import Question
 from perhop.tuning.space import Point
 
-# Without objectives, this number of trials nearest to the conditions get all replications before the choice.
+# Without objectives, this number of trials nearest to the conditions run all replications before the choice.
 _NEAREST = 4
 
 
@@ -28,7 +28,7 @@ class Trial:
 
     @property
     def error(self) -> str | None:
-        """The reason if it failed."""
+        """The reason for the failure of the trial, if any."""
         return self.evaluation.error
 
     def samples(self, goal: Goal) -> list[float]:
@@ -60,7 +60,7 @@ class Judge:
         return trial.error is None and all(self.mean(trial, goal) is not None for goal in self.question.goals)
 
     def misses(self, trial: Trial, slack: Sequence[float] = ()) -> list[float]:
-        """Return the distance of each condition, at most 0 if it is met.
+        """Return the distance of each condition; at most 0 if the condition is met.
 
         `slack` is, for each goal, the amount by which its mean may be better than measured.
         """
@@ -85,7 +85,7 @@ class Judge:
 
         These are the trials that meet every condition and that no other trial beats in all objectives. If no
         trial meets every condition, or without objectives, they are the trials nearest to the conditions.
-        `noise` is the deviation of one replication for each goal: with it, a mean with fewer than all
+        `noise` is the deviation of one replication for each goal. With `noise`, a mean of fewer than all
         replications counts as one standard error better.
         """
         measured = [trial for trial in trials if self.is_measured(trial)]
@@ -111,7 +111,7 @@ class Judge:
         return sorted(front, key=lambda trial: (values[trial.number], trial.number))
 
     def chosen(self, front: Sequence[Trial]) -> Trial:
-        """Return one trial of the front: with several objectives, the one nearest to the best value of each.
+        """Return one trial of the front; with several objectives, the trial nearest to the best values.
 
         The distance in an objective is relative to the extent of the front in that objective.
         """
@@ -128,7 +128,7 @@ class Judge:
         return front[min(range(len(front)), key=lambda at: (distance(at), at))]
 
     def noise(self, trials: Iterable[Trial]) -> list[float]:
-        """Return the deviation of one replication for each goal: the median over trials."""
+        """Return the deviation of one replication for each goal, the median over trials."""
         found = []
         measured = [trial for trial in trials if self.is_measured(trial)]
         for goal in self.question.goals:

@@ -56,7 +56,7 @@ class Optimizer:
         }
 
     def start(self, point: Point) -> None:
-        """Queue a point before all others; missing parameters are drawn."""
+        """Queue a point, which is tried before all other points; missing parameters are drawn."""
         places = {
             parameter.name: parameter.place(point[parameter.name])
             for parameter in self.space.parameters
@@ -74,7 +74,7 @@ class Optimizer:
         return [self._point(trial.params) for trial in self._open]
 
     def tell(self, found: Sequence[tuple[Sequence[float], Sequence[float]] | None]) -> None:
-        """Learn objectives and misses of conditions of the points; `None` for those that failed."""
+        """Learn the objectives and misses of conditions of the points; `None` for failed points."""
         for trial, result in zip(self._open, found, strict=True):
             if result is None:
                 self._study.tell(trial, state=self._library.trial.TrialState.FAIL)
@@ -89,7 +89,7 @@ class Optimizer:
     def _distribution(self, parameter: Parameter) -> Any:  # noqa: ANN401 - a class of Optuna
         distributions = self._library.distributions
         if isinstance(parameter.values, Range):
-            # Suggest a part of the range: the range itself converts it to logarithms or whole numbers.
+            # Suggest a fraction of the range; the range itself converts it to logarithms or whole numbers.
             return distributions.FloatDistribution(0.0, 1.0)
         if parameter.is_ordered:
             return distributions.IntDistribution(0, len(parameter.values) - 1)

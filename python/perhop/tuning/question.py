@@ -13,17 +13,17 @@ from perhop.tuning import goal as goals_
 from perhop.tuning.goal import Goal
 from perhop.tuning.space import Parameter, Point, Space
 
-#: Version of the layout of a tuning's files; a change that could break a reader increments it.
+#: The version of the layout of a tuning's files. A change that could break a reader increments the version.
 SCHEMA_VERSION = 2
 #: The file that identifies the folder of a tuning.
 FILE = "tuning.json"
-# The minimum number of replications: intervals and the share of noise need two.
+# The minimum number of replications, because intervals and the share of noise need two.
 _FEWEST = 2
 
 
 @dataclass(frozen=True)
 class Question:
-    """All values that the answer depends on."""
+    """All values on which the answer depends."""
 
     #: The scenario that every trial changes, with the texts of router configurations in it.
     scenario: Document
@@ -33,7 +33,7 @@ class Question:
     seed: int
     #: The maximum number of different points.
     trials: int
-    #: Initial replications of a trial, and replications of the candidates for the answer.
+    #: The initial replications of a trial, and the replications of the candidates for the answer.
     least: int
     most: int
 
@@ -77,7 +77,7 @@ class Question:
         return cls(scenario, space, goals, *sizes)
 
     def texts(self) -> dict[str, str]:
-        """Return the files that describe the question, by name; equal files mean equal questions."""
+        """Return the files that describe the question, by name; equal questions have equal files."""
         return {FILE: json_text(self.to_json()), "scenario.json": json_text(dict(self.scenario))}
 
 

@@ -1,8 +1,7 @@
-"""The search: it tries points with few replications, and adds replications to candidates for the answer.
+"""The search: a trial of points with few replications, and more replications for the candidates.
 
-The rounds have a fixed size, and the next trials depend only on the results: the answer is the
-same on any engine and number of threads, and an interrupted search repeats its steps from the
-journal.
+The rounds have a fixed size, and the next trials depend only on the results. The answer is therefore the same
+on any engine and number of threads, and an interrupted search repeats its steps from the journal.
 """
 
 from __future__ import annotations
@@ -22,9 +21,9 @@ from perhop.tuning.space import Parameter, Point
 
 # The number of points of one round.
 _ROUND = 12
-# The part of the trials that is reserved for neighbors of the best points.
+# The fraction of the trials that is reserved for neighbors of the best points.
 _REFINING = 0.25
-# The share of trials drawn uniformly before the estimator is used, and their minimum number.
+# The fraction of trials that are drawn uniformly before the estimator is used, and their minimum number.
 _EVENLY = 0.25
 _LEAST_EVENLY = 12
 # Distances of neighbors, as fractions of the range of a parameter.
@@ -34,7 +33,7 @@ Show = Callable[[Searched], None]
 
 
 class Search:
-    """A search under way."""
+    """A search in progress."""
 
     def __init__(
         self, question: Question, evaluator: Evaluator, starts: Sequence[Point], progress: Show | None
@@ -43,12 +42,12 @@ class Search:
         self._progress = progress
         self.judge = Judge(question)
         self.trials: dict[tuple[str, ...], Trial] = {}
-        #: The number of first trials that were drawn evenly, from which the sensitivities are computed.
+        #: The number of first trials that were drawn evenly; sensitivities are computed from them.
         self.even = 0
         self._share = 0.0
 
     def run(self) -> list[Trial]:
-        """Try points up to the limit, and return the best ones, each with all replications.
+        """Try points up to the limit, and return the best trials, each with all replications.
 
         Raises:
             InvalidInputError: every trial failed.
@@ -93,7 +92,7 @@ class Search:
         return self.judge.objectives(trial), self.judge.misses(trial)
 
     def _decide(self) -> list[Trial]:
-        """Add replications to candidates until the best trials have all of them; return these trials."""
+        """Add replications to candidates until the best trials have all of them; return the best trials."""
         while True:
             trials = list(self.trials.values())
             plausible = self.judge.best(trials, self.judge.noise(trials))
@@ -125,7 +124,7 @@ class Search:
         return list(new.values())[: max(0, min(left, _ROUND))]
 
     def _neighbors_of(self, point: Point) -> Iterator[Point]:
-        """Generate the neighbors of a point: one parameter changed, the nearest first."""
+        """Generate the neighbors of a point, which differ in one parameter, the nearest first."""
         several = [
             [{**point, parameter.name: text} for text in _nearest(parameter, point[parameter.name])]
             for parameter in self._question.space.parameters
@@ -154,7 +153,7 @@ class Search:
         if self._progress is None:
             return
         planned = self._question.trials
-        # The number of deciding rounds is unknown, so the share is that of the round with most progress.
+        # The number of deciding rounds is unknown, so the share is the share of the round with most progress.
         exploring = min(1.0, len(self.trials) / planned)
         self._share = max(self._share, 0.8 * exploring if phase == "exploring" else 0.8 + 0.15 * now.fraction)
         failed = sum(trial.error is not None for trial in self.trials.values())

@@ -13,10 +13,10 @@ _FEWEST = 12
 
 
 def shares_of_variance(places: Sequence[float], values: Sequence[float], *, ordered: bool) -> float | None:
-    """Return the part of the variance of `values` that is between groups of equal or near `places`.
+    """Return the fraction of the variance of `values` between groups of equal or near `places`.
 
-    From 0 to 1. The expected value by chance is subtracted (Kelley 1935); `None` with fewer than 12
-    points.
+    The fraction is from 0 to 1, after subtraction of the value expected by chance (Kelley 1935); `None` with
+    fewer than 12 points.
     """
     count = len(values)
     if count < _FEWEST:

@@ -15,7 +15,7 @@ from perhop.quantity import quantity
 from perhop.sampling import Design, Range
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-# A placeholder, which may be multiplied: `{min}`, `{2*min}`.
+# A placeholder with an optional factor: `{min}`, `{2*min}`.
 _PLACEHOLDER = re.compile(r"\{(?:(?P<factor>\d+(?:\.\d+)?)\*)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)\}")
 _EXAMPLE = "for example --vary links.1.rate=1Mb/s:4Mb/s, or --vary min=2:60 with {min} in a --set"
 #: A point of the space: the text of each parameter.
@@ -31,7 +31,7 @@ class Parameter:
 
     @property
     def unit(self) -> str:
-        """The base unit of its numbers: `b/s`, `s`, `bytes`, or nothing."""
+        """The base unit of the parameter's numbers: `b/s`, `s`, `bytes`, or empty."""
         found = quantity(self.ends[0])
         return found[1] if found else ""
 
@@ -44,11 +44,11 @@ class Parameter:
 
     @cached_property
     def is_ordered(self) -> bool:
-        """Whether its values are numbers, so that neighbors are similar."""
+        """Whether the values are numbers, so that neighbors are similar."""
         return all(quantity(end) is not None for end in self.ends)
 
     def number(self, text: str) -> float | None:
-        """Return a value in the base unit; `None` if it is not a number."""
+        """Return a value in the base unit; `None` if the value is not a number."""
         found = quantity(text) if self.is_ordered else None
         return found[0] if found else None
 
@@ -72,7 +72,7 @@ class Parameter:
         if self.values.log:
             return min(log(value / low) / log(high / low), 1 - 1e-9) if value > 0 else -1.0
         if self.values.whole:
-            # The middle of the part that gives this number.
+            # The middle of the interval that gives this number.
             return (value - low + 0.5) / (high - low + 1)
         return min((value - low) / (high - low), 1 - 1e-9) if value <= high else 1.0
 
@@ -82,7 +82,7 @@ class Space:
     """The parameters, and the values of the scenario that they change."""
 
     parameters: tuple[Parameter, ...]
-    #: The values that are set at every point, by path; placeholders in them represent parameters.
+    #: The values that are set at every point, by path; placeholders in these values represent parameters.
     fixed: Mapping[str, str]
 
     @cached_property
@@ -144,7 +144,7 @@ def space(vary: Mapping[str, str], fixed: Mapping[str, str]) -> Space:
     for unknown in sorted(found.placeholders - names):
         raise InvalidInputError(f"`{{{unknown}}}` is not varied", f"add --vary {unknown}=LOW:HIGH")
     for name in sorted(names - found.placeholders):
-        # A path has dots, except for a few top-level keys such as `duration`; those are checked with the
+        # A path has dots, except for a few top-level keys such as `duration`, which are checked with the
         # scenario.
         if name in fixed:
             raise InvalidInputError(f"`{name}` is both set and varied", "give only one of the two")
@@ -152,7 +152,7 @@ def space(vary: Mapping[str, str], fixed: Mapping[str, str]) -> Space:
 
 
 def filled(text: str, point: Point) -> str:
-    """Replace the placeholders in a value, and round the product of a factor and a whole number."""
+    """Replace the placeholders in a value. The product of a factor and a whole number is rounded."""
 
     def value(found: re.Match[str]) -> str:
         written = point[found["name"]]

@@ -14,7 +14,7 @@ from perhop.errors import InvalidInputError, UnknownNameError
 from perhop.tuning.question import Question
 from perhop.tuning.space import Point
 
-# The average queueing delay without a goal: the paper of the WRED formulas tests with 100 ms.
+# The average queueing delay without a goal. The paper of the WRED formulas tests with 100 ms.
 _DELAY_S = 0.1
 _PLAIN = re.compile(r"\{(?P<name>[A-Za-z_]\w*)\}")
 
@@ -33,7 +33,7 @@ def _present(question: Question) -> Point:
         try:
             found[parameter.name] = as_text(paths.at(dict(question.scenario), parameter.name))
         except UnknownNameError:
-            # The scenario does not set this value: it is a default.
+            # The scenario does not set this value, so the default applies.
             continue
     return found
 
@@ -52,7 +52,7 @@ def _advised(question: Question) -> Point:
 
 
 def _text(scenario: Document, configuration: str) -> str:
-    """Return the text of a configuration; empty if it is in a file."""
+    """Return the text of a configuration; empty if the text is in a file."""
     try:
         return str(paths.at(dict(scenario), f"{configuration}.text"))
     except UnknownNameError:

@@ -43,7 +43,7 @@ def is_continued(target: Path, question: Question, *, force: bool = False) -> bo
     """Return whether a folder contains exactly this tuning, complete or not.
 
     Raises:
-        InvalidInputError: it contains other results, and `force` is not given.
+        InvalidInputError: the folder contains other results, and `force` is not given.
 
     """
     if not is_file(target / MANIFEST):
@@ -109,7 +109,7 @@ def journal(target: Path, question: Question, *, force: bool = False) -> Iterato
 def complete(target: Path, found: Tuning, kept: StoredJournal) -> None:
     """Write the answer into the folder of its question and seal it.
 
-    An interruption before the end leaves a folder that can be continued, even if it had an answer before.
+    After an interruption, the folder can be continued, even if it had an answer before.
 
     Raises:
         OSError: a file cannot be written.
@@ -126,7 +126,7 @@ def complete(target: Path, found: Tuning, kept: StoredJournal) -> None:
         for name, content in files.items():
             disk.write(folder / name, content)
             disk.sync(folder / name)
-        # The run of the chosen values, as a folder of results like any other.
+        # The run of the chosen values is an ordinary folder of results.
         with parts.anew(folder / BEST) as new:
             found.scenario.run().write_into(new)
         about = {"seed": found.question.seed, "complete": True}

@@ -35,7 +35,7 @@ class Tuning:
         self.runs = runs
 
     def __repr__(self) -> str:
-        """Name the scenario and whether the goals are met."""
+        """Return the scenario, the numbers of trials and runs, and whether the goals are met."""
         words = "met" if self.met else "not met"
         return f"<perhop.Tuning of {self.question.scenario['name']!r}: {self.caption()}, goals {words}>"
 
@@ -56,7 +56,7 @@ class Tuning:
 
     @property
     def scenario(self) -> Scenario:
-        """The scenario with the chosen values, the seed and the replications: `run` repeats the numbers."""
+        """The scenario with the chosen values, seed and replications; its `run` repeats the results."""
         document = self.question.scenario
         changes = self.question.changes(self.best.point, self.best.replications)
         return Scenario(dict(document), document.base).changed(changes)
@@ -86,7 +86,7 @@ class Tuning:
 
     @property
     def front(self) -> pl.DataFrame:
-        """The trials that no other trial beats in all objectives; without objectives the nearest trials."""
+        """The trials that no other trial beats in all objectives; without objectives, the nearest trials."""
         return TableFrame(self.trials.filter(pl.col("best")))
 
     @property
@@ -94,7 +94,7 @@ class Tuning:
         """The fraction of a goal's variance that each parameter alone explains, over the evenly drawn points.
 
         Columns: `goal`, `parameter` and `share`, from 0 to 1 (the correlation ratio minus its expected value
-        by chance); null where too few points were drawn.
+        by chance); null if too few points were drawn.
         """
         rows = []
         even = [trial for trial in self._trials[: self._even] if self._judge.is_measured(trial)]
@@ -141,7 +141,7 @@ class Tuning:
         }
 
     def goals_of(self, trial: Trial) -> list[tuple[str, str, str]]:
-        """Return each goal of a trial for people: its text, its value, and whether it is met."""
+        """Return each goal of a trial as text: the goal, its value, and whether it is met."""
         found = []
         for goal in self.question.goals:
             mean = self._judge.mean(trial, goal)
