@@ -1,4 +1,4 @@
-"""Checking a study: every published figure and every claim must have an answer."""
+"""Checking a study: every published figure needs a measured figure, and every claim a verdict."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def require_functions(study: Study) -> None:
     """Refuse a study with a metric or a claim without a function; this executes the study's programs.
 
     Raises:
-        InvalidInputError: a function is missing, or a program.
+        InvalidInputError: a function or a program is missing.
 
     """
     if found := list(_without_function(study)):

@@ -23,7 +23,8 @@ class Published:
     metric: str
     value: float
     unit: str
-    #: The reading error of a value from a chart, in its unit; `None` if the paper prints the value.
+    #: The reading error of a value from a chart, in the unit of the value; `None` if the paper prints the
+    #: value.
     reading_error: float | None = None
     #: The values of single runs, if the source has them; `value` is their mean.
     runs: tuple[float, ...] = ()
@@ -38,9 +39,9 @@ class Metric:
     factor: float | None
     #: The tolerance as a difference in the metric's unit.
     absolute: float | None
-    #: The tolerance as a part of the published value.
+    #: The tolerance as a fraction of the published value.
     relative: float | None
-    #: The reason why the two cannot be compared, if there is one.
+    #: The reason why measured and published values cannot be compared, if any.
     incomparable: str | None
     #: Unit of a metric that is plotted but not published in a table.
     unit: str | None
@@ -73,9 +74,9 @@ class Case:
     name: str
     scenario: Path
     changes: dict[str, Any]
-    #: Column values of the published figures that it reproduces; `None` for no figures.
+    #: Column values of the published figures that the case reproduces; `None` for no figures.
     rows: dict[str, str] | None
-    #: Its point of the sweep: a value for each column of the sweep.
+    #: The point of the case in the sweep: a value for each column of the sweep.
     point: dict[str, str] = field(default_factory=dict)
 
 
@@ -85,12 +86,12 @@ class Table:
 
     id: str
     title: str
-    #: Changes of all its cases.
+    #: Changes that apply to all cases of the table.
     changes: dict[str, Any]
     cases: tuple[Case, ...]
-    #: The metrics measured at each point of its sweep: the curves of the paper.
+    #: The metrics measured at each point of the sweep: the curves of the paper.
     curves: tuple[str, ...]
-    #: The scatters with an ellipse for each point of its sweep.
+    #: The scatters with an ellipse for each point of the sweep.
     ellipses: tuple[str, ...] = ()
     #: The courses with a published curve for each case.
     traces: tuple[str, ...] = ()
@@ -112,11 +113,11 @@ class Alternative:
     """An alternative value of an assumption."""
 
     value: str
-    #: Changes that replace or extend the changes of its assumption.
+    #: Changes that replace or extend the changes of the assumption.
     changes: dict[str, Any]
     #: Changes by table, which override the changes of the cases.
     changes_in_table: dict[str, dict[str, Any]]
-    #: The tables that run with it.
+    #: The tables that run with the alternative value.
     tables: tuple[str, ...]
 
 
@@ -154,12 +155,12 @@ class Claim:
     id: str
     where: str
     text: str
-    #: The tables that decide the verdict on it.
+    #: The tables that decide the verdict on the claim.
     tables: tuple[str, ...]
 
     @property
     def function(self) -> str:
-        """The name of its function in claims.py."""
+        """The name of the claim's function in claims.py."""
         return self.id.rpartition(".")[2].replace("-", "_")
 
 
@@ -191,11 +192,12 @@ class Study:
         return [row for row in self.published if row.table == table.id and wanted <= row.case.items()]
 
     def changes(self, table: Table, case: Case, alternative: Alternative | None = None) -> dict[str, Any]:
-        """Return the changes of a case's scenario, with an alternative of one assumption if given."""
+        """Return the changes to the scenario of a case, with an alternative of one assumption if given."""
         changes: dict[str, Any] = {}
         for assumption in self.assumptions:
             changes |= assumption.changes
-        # An alternative replaces its assumption; changes of the table and the case override both.
+        # An alternative replaces the changes of its assumption. Changes of the table and the case override
+        # both.
         if alternative is not None:
             changes |= alternative.changes
         changes |= table.changes | case.changes

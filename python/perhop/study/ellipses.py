@@ -51,7 +51,7 @@ def ellipse(
 ) -> Ellipse | None:
     """Return the ellipse of samples with a positive first quantity; `None` for fewer than two samples.
 
-    The estimates maximize the likelihood: sums are divided by the number of samples.
+    The estimates maximize the likelihood, so sums are divided by the number of samples.
     """
     count = len(samples)
     if count < 2:

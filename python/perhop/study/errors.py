@@ -1,7 +1,7 @@
 """Errors of measured figures relative to published ones, as a distribution.
 
-A tolerance turns a difference into a verdict and hides its size. This module counts the differences of all
-compared figures by their size:
+A verdict on a difference hides the size of the difference. This module counts the differences of all compared
+figures by their size:
 
 - of the published value, in percent: |measured - published| / published;
 - for a figure that was read from a chart, in multiples of its reading error: a value below 1 counts as equal;
@@ -51,15 +51,15 @@ class Errors:
         return middle if math.isfinite(middle) else None
 
     def within_percent(self, limit: float) -> int:
-        """Return how many figures are at most `limit` percent away."""
+        """Return the number of figures with an error of at most `limit` percent."""
         return sum(error <= limit for error in self.percent)
 
     def within_readings(self, limit: float) -> int:
-        """Return how many figures are at most `limit` reading errors away."""
+        """Return the number of figures with an error of at most `limit` reading errors."""
         return sum(error <= limit for error in self.readings)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the distribution as plain data; numbers of figures are cumulative."""
+        """Return the distribution as plain data; the numbers of figures are cumulative."""
         return {
             "metric": self.metric,
             "figures": self.figures,
@@ -103,7 +103,7 @@ def heads_and_lines(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[
 
 
 def errors_of(figures: Sequence[Figure]) -> list[Errors]:
-    """Return the errors of the compared figures by metric; for several metrics, also of all together."""
+    """Return the errors of the compared figures by metric; for several metrics, also of all figures."""
     compared = [figure for figure in figures if figure.verdict != "not-comparable"]
     names = list(dict.fromkeys(figure.metric for figure in compared))
     rows = [_errors(name, [figure for figure in compared if figure.metric == name]) for name in names]

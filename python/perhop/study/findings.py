@@ -24,7 +24,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Moved:
-    """A row of the sensitivity table."""
+    """A row of the sensitivity table: an alternative value of an assumption, and its effect."""
 
     assumption: str
     value: str
@@ -63,12 +63,12 @@ class Findings:
 
     @property
     def claims_met(self) -> bool:
-        """Whether every judged claim is completely true: none differs, and none is true only in part."""
+        """Whether every judged claim is completely met: none differs, and none is met only in part."""
         return all(verdict.verdict in ("agrees", "not-comparable") for verdict in self.claims.values())
 
     @property
     def errors(self) -> list[Errors]:
-        """The errors of the measured figures, by metric and for all."""
+        """The errors of the measured figures, by metric and for all metrics."""
         return errors_of(self.figures)
 
     def sensitivity(self, assumption: Assumption) -> list[tuple[str, Trial]]:
@@ -82,11 +82,11 @@ class Findings:
 
     @property
     def usual(self) -> list[float | None]:
-        """The study's highlights under its own assumptions."""
+        """The study's highlights with the values that the study assumes."""
         return [_highlighted(highlight, self.figures, self.curves) for highlight in self.study.highlights]
 
     def sensitivity_table(self) -> list[Moved]:
-        """Return highlights and changed claims, one row for each value tried."""
+        """Return highlights and changed claims, one row for each alternative value."""
         return [
             Moved(
                 assumption.name,

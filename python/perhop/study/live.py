@@ -25,7 +25,7 @@ class LiveCase:
 
     case: Case
     table: Table
-    #: Changes of the study's case, for both.
+    #: Changes to the study's case, for the live run and the simulation.
     changes: dict[str, Any]
     #: The reason for the changes.
     why: str

@@ -87,7 +87,7 @@ def _errors(report: Findings) -> str:
 
 
 def _curves(points: list[Point]) -> str:
-    """Return a table with the sweep's last column as columns, the others as rows."""
+    """Return a table whose columns are the values of the sweep's last column."""
     *left, across = points[0].case
     head = list(dict.fromkeys(point.case[across] for point in points))
     lines: dict[tuple[str, ...], dict[str, Point]] = {}
@@ -147,7 +147,7 @@ def _interval(figure: Figure | Point) -> str:
 
 
 def _number(value: float | None) -> str:
-    """Return a figure with two decimals; a large one has no decimals, a small one has two digits."""
+    """Return a figure as text: no decimals if large, two digits if small, otherwise two decimals."""
     if value is None or math.isnan(value):
         return ""
     if value == round(value) or abs(value) >= 1000:

@@ -13,14 +13,14 @@ from perhop.results import Results
 from perhop.study.definition import Metric, Published
 
 Answer = Literal["agrees", "differs", "not-comparable"]
-#: The verdict on a claim; one of several parts can be met in part.
+#: The verdict on a claim. A claim with several parts can be met partly.
 Judgment = Literal["agrees", "partly", "differs", "not-comparable"]
 _HOLDS = (("holds", True), ("does not hold", False))
 
 
 @dataclass(frozen=True)
 class Point:
-    """A measured point: of a curve, at one combination of a sweep's values."""
+    """A measured point of a curve, at one combination of a sweep's values."""
 
     table: str
     case: dict[str, str]
@@ -28,7 +28,7 @@ class Point:
     unit: str
     #: Mean over the replications; NaN if nothing was measured.
     measured: float
-    #: Its 95 % confidence interval, from two replications on.
+    #: The 95 % confidence interval of the mean, from two replications on.
     ci95: tuple[float, float] | None
     replications: int
 
@@ -47,12 +47,11 @@ class Point:
 
 @dataclass(frozen=True)
 class Figure(Point):
-    """A measured figure and the published one."""
+    """A measured figure and the published figure."""
 
     published: float
     verdict: Answer
-    #: The reading error of a published figure from a chart, in its unit; `None` if the paper prints the
-    # figure.
+    #: The reading error of a figure from a chart, in its unit; `None` if the paper prints the figure.
     reading_error: float | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -83,10 +82,10 @@ def agrees_if(holds: object, evidence: str) -> Verdict:
 
 
 def judged(parts: Mapping[str, object], evidence: str) -> Verdict:
-    """Return the verdict on a claim of several parts; `parts` states whether each part is true, by its text.
+    """Return the verdict on a claim of several parts; `parts` states whether each part is true, by text.
 
-    `agrees` if every part is true, `differs` if no part is, otherwise `partly`. Unless all parts are
-    true, the evidence begins with the true and the false parts.
+    The verdict is `agrees` if every part is true, `differs` if no part is true, otherwise `partly`. Unless
+    all parts are true, the evidence begins with the true and the false parts.
     """
     found = {part: bool(holds) for part, holds in parts.items()}
     if all(found.values()):
@@ -117,7 +116,7 @@ class Outcome:
         """Return the figure of a table with this metric and these values of its case.
 
         Raises:
-            UnknownNameError: there is none, or more than one.
+            UnknownNameError: there is no such figure, or more than one.
 
         """
         found = [
@@ -143,7 +142,7 @@ class Outcome:
         """Return the point of a table with this metric and these values.
 
         Raises:
-            UnknownNameError: there is none, or more than one.
+            UnknownNameError: there is no such point, or more than one.
 
         """
         found = self.curve(table, metric, **case)

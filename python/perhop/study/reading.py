@@ -37,8 +37,8 @@ _FILE = "study.toml"
 _NOT_CASE = ("table", "metric", "value", "unit")
 # The reading error of a value from a chart; a file of printed figures has no such column.
 _READING = "reading_error"
-# The column of repetitions. Rows that differ only in it belong to one case; their mean is the published
-# figure.
+# The column of repetitions. Rows that differ only in this column belong to one case; their mean is the
+# published figure.
 _REPETITION = "repetition"
 
 
@@ -50,7 +50,7 @@ def identifiers() -> list[str]:
 def find(id: str) -> Study:
     """Return the study `id`: one that comes with perhop, or a folder with a study.toml.
 
-    This reads the study, and executes none of its programs.
+    The function reads the study and executes none of its programs.
 
     Raises:
         InvalidInputError: there is no such study, or its files are not valid.
@@ -270,7 +270,7 @@ def _rows(file: Path) -> list[Published]:
 
 
 def _means(runs: list[Published]) -> list[Published]:
-    """Return one figure for each group of runs: their mean."""
+    """Return one figure for each group of runs, the mean of the group."""
     alike: dict[tuple[str, ...], list[Published]] = {}
     for run in runs:
         case = (word for pair in run.case.items() for word in pair)

@@ -41,7 +41,7 @@ def run(
 ) -> Report:
     """Run a study, or its tables `only`; `sensitivity` includes the alternatives of assumptions.
 
-    The figures depend only on the study, the seed and the replications.
+    The figures depend only on the study, the seed and the number of replications.
 
     Raises:
         InvalidInputError: there is no such table, or a function of the study is missing.

@@ -63,7 +63,7 @@ _SHAPE = {
     # Only a few studies have ellipses or traces.
     "ellipses": Optional([_ELLIPSE]),
     "traces": Optional([_TRACE]),
-    # Missing in studies that were saved before perhop stored errors and the parts of claims.
+    # Studies that were saved before perhop stored errors and the parts of claims lack these keys.
     "errors": Optional([_ERRORS]),
     "claims": [
         {

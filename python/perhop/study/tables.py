@@ -26,7 +26,7 @@ def claim_table(claims: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def error_table(rows: Sequence[Mapping[str, Any]]) -> Table:
-    """Return a table of the number of figures by their distance from the published ones."""
+    """Return a table of the number of figures by their distance from the published figures."""
     heads, lines = heads_and_lines(rows)
     columns = [Column(name, numeric=place > 0) for place, name in enumerate(heads)]
     caption = "Errors: numbers of figures by their distance from the published value"
