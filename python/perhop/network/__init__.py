@@ -105,7 +105,7 @@ class Network:
         """Return the address of an end: an address, or a host that `network.yaml` names.
 
         Raises:
-            InvalidInputError: it is neither.
+            InvalidInputError: `end` is neither an address nor a known host.
 
         """
         if end in self.facts.hosts:
@@ -120,7 +120,7 @@ class Network:
 
 
 def _rows(text: str) -> Iterator[dict[str, Any]]:
-    """Generate the elements of a list in JSON. A large network has too many for memory."""
+    """Generate the elements of a JSON list one by one, because a large network has too many for memory."""
     decoder = json.JSONDecoder()
     place = len("[")
     while place < len(text) - len("]"):
@@ -130,7 +130,7 @@ def _rows(text: str) -> Iterator[dict[str, Any]]:
 
 
 def packet_between(source: str, destination: str, rest: str) -> str:
-    """Return a packet with its ends: `udp dscp ef` becomes `udp SOURCE:PORT > DESTINATION:PORT dscp ef`.
+    """Return a packet with both ends: `udp dscp ef` gives `udp SOURCE:PORT > DESTINATION:PORT dscp ef`.
 
     Ports may precede the fields: `udp 16384 > 16384 dscp ef`, `tcp > 443`.
     """

@@ -17,7 +17,7 @@ from perhop.network.written import FACTS
 
 @dataclass
 class Between:
-    """The networks of folders, and the findings about them by the file to which each belongs."""
+    """The networks of folders, and the findings about them by the file to which each finding belongs."""
 
     networks: list[Network] = field(default_factory=list)
     findings: dict[Path, list[Finding]] = field(default_factory=dict)
@@ -35,12 +35,12 @@ class Between:
         return None
 
     def report_members(self, file: Path) -> str | None:
-        """Return the members of such a report with policies, as `json.dumps` writes them."""
+        """Return the members of a report with policies, as `json.dumps` writes them."""
         written = (core.report_members(own) for core, own in self._parsed(file))
         return next((members for members in written if members is not None), None)
 
     def _parsed(self, file: Path) -> Iterator[tuple[_core.Network, str]]:
-        """Generate the networks that may have parsed a file, with its path in the network."""
+        """Generate the networks that may have parsed a file, with the path of the file in the network."""
         for network in self.networks:
             if network.folder not in file.parents:
                 continue
@@ -50,7 +50,7 @@ class Between:
                 yield network.core, own.as_posix()
 
     def add_to(self, checked: Checked) -> Checked:
-        """Add the findings about a network to those of a file; comments of the file suppress rules."""
+        """Add the findings about a network to the findings of a file; comments of the file suppress rules."""
         hidden = checked.hidden
         own = self.findings.get(checked.file, [])
         checked.between = [finding for finding in own if not hidden.hides(finding.rule, finding.line)]

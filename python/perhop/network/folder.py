@@ -37,7 +37,7 @@ _OTHER_FOLDERS = frozenset({"hosts", "iptables", "aws_configs", "sonic_configs",
 class DeviceFile:
     """The text of a file that may be a configuration, or an output of a device."""
 
-    #: Its path, relative to the folder.
+    #: The path of the file, relative to the folder.
     file: Path
     text: str
     #: The name of the device, if it comes from a source other than the configuration.
@@ -50,7 +50,7 @@ class DeviceFile:
 def device_files(folder: Path, facts: Facts) -> list[DeviceFile]:
     """Return the files below a folder that may be configurations or outputs of devices.
 
-    A configuration inside a lab is a file `LAB/NODE`, unless it is also exported.
+    A configuration inside a lab has the path `LAB/NODE`, unless the lab also has an exported file.
     """
     candidates = list(_candidates(folder))
     with ThreadPoolExecutor(max_workers=processors()) as pool:
@@ -70,7 +70,7 @@ def device_files(folder: Path, facts: Facts) -> list[DeviceFile]:
 
 
 def outputs(routes: Path) -> list[DeviceFile]:
-    """Return the outputs of devices in a file, or in the files of a folder; none if the file is a table.
+    """Return the outputs of devices in a file, or in the files of a folder; empty if the file is a table.
 
     Raises:
         InvalidInputError: a file of the folder has neither routes nor neighbors.

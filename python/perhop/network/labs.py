@@ -58,8 +58,7 @@ def yaml_mapping(file: Path, help: str) -> Mapping[str, Any]:
     """Return the content of a YAML file.
 
     Raises:
-        InvalidInputError: it is not a mapping.
-        UnreadableFileError: the file cannot be read.
+        InvalidInputError: the content is not a mapping.
 
     """
     text = read_input(file, SCENARIO).decode("utf-8-sig", "replace")
@@ -93,7 +92,7 @@ def _containerlab(lab: Lab, folder: Path, file: Path) -> None:
 
 
 def _containerlab_end(end: object) -> str | None:
-    """Return an end as `DEVICE:INTERFACE`: in containerlab it is a text or a mapping."""
+    """Return an end as `DEVICE:INTERFACE`; containerlab writes an end as a text or as a mapping."""
     if isinstance(end, str):
         return end
     if isinstance(end, dict) and "node" in end and "interface" in end:
@@ -120,7 +119,7 @@ def _gns3(lab: Lab, folder: Path, file: Path) -> None:
 
 
 def _name_files(lab: Lab, folder: Path, names: Mapping[str, str]) -> None:
-    """Name the configurations in the folders of nodes, and those exported as `NODE_startup-config.cfg`."""
+    """Name the configurations in the folders of nodes, and the exported `NODE_startup-config.cfg`."""
     by_length = sorted(names.values(), key=len, reverse=True)
     for path in folder.rglob("*startup-config.cfg"):
         own = path.relative_to(folder)

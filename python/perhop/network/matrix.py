@@ -13,7 +13,7 @@ from perhop.inference.table import Row, rows_of
 from perhop.inputs import TRAFFIC, read_input
 from perhop.quantity import quantity
 
-#: The columns; the ends, the rate, and `class` or `dscp` are required.
+#: The columns. Required are `from`, `to`, `rate`, and `class` or `dscp`.
 COLUMNS = ("from", "to", "class", "dscp", "rate", "packet_bytes", "kind", "protocol", "port")
 _NEEDED = ("from", "to", "rate")
 _EXAMPLE = "from,to,class,rate"
@@ -23,8 +23,7 @@ def read_matrix(file: Path) -> tuple[list[dict[str, Any]], list[Row]]:
     """Return the demands of a matrix of traffic, and the line of each.
 
     Raises:
-        InvalidInputError: a line of it is wrong.
-        UnreadableFileError: the file cannot be read.
+        InvalidInputError: a line of the file is wrong.
 
     """
     rows = rows_of(file, read_input(file, TRAFFIC))

@@ -17,7 +17,7 @@ from perhop.network.matrix import read_matrix
 from perhop.results import Results
 from perhop.scenario import Scenario, with_shorter_warmup
 
-# Drops before a port's queues: by policers, and of packets without a class.
+# The name for drops before a port's queues: by policers, and of packets without a class.
 _BEFORE_QUEUES = "(none)"
 
 
@@ -138,7 +138,7 @@ class NetworkRun:
 def pair_results(
     pairs: Sequence[Mapping[str, Any]], results: Results, verdicts: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
-    """Return the results of each pair of sites and class, with the hops of most loss and most delay."""
+    """Return the results of each pair of sites and class, with the hops of highest loss and longest delay."""
     summary = results.summary
     classes = {row["class"]: row for row in summary["classes"]}
     judged = {verdict["class"]: verdict for verdict in verdicts}
@@ -167,16 +167,16 @@ def pair_results(
 
 
 def queue_figures(results: Results) -> list[dict[str, Any]]:
-    """Return for each queue of a run its arrivals, departures and drops, and the mean wait in it.
+    """Return for each queue of a run its arrivals, departures, drops and mean wait.
 
-    `wait_s` is `None` for queues that are not sampled. A queue called `(none)` counts the packets that its
-    port drops before the queues.
+    `wait_s` is `None` for queues that are not sampled. A queue called `(none)` counts the packets that the
+    port drops before its queues.
     """
     summary = results.summary
     measured = summary["duration_s"] - summary["warmup_s"]
     counts: dict[tuple[str, str], list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0])
     for row in summary["ports"]:
-        # Each precedence of a queue has a row.
+        # Each drop precedence of a queue has a row.
         count = counts[row["port"], row["queue"]]
         for place, key in enumerate(("arrived_packets", "dropped_packets", "sent_bytes")):
             count[place] += _mean(row[key])

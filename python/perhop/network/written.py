@@ -1,6 +1,6 @@
 """`network.yaml`: the facts about a network that are not in configurations.
 
-Also the cables and names of labs, and routes from a CSV.
+The module also reads the cables and names of labs, and routes from a CSV.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from perhop.network.labs import read_labs, yaml_mapping
 FACTS = "network.yaml"
 _KEYS = ("links", "routes", "hosts", "devices")
 _DEVICE_KEYS = ("name", "platform")
-# The columns of a CSV of routes (and `vrf`), and those of the answer to Batfish's question `routes`.
+# The columns of a CSV of routes (and `vrf`), and the columns of the answer to Batfish's question `routes`.
 _COLUMNS = ("device", "prefix", "next_hop")
 _BATFISH = ("Node", "Network", "Next_Hop_IP", "Next_Hop_Interface")
 # The text of Batfish for a missing value.
@@ -44,7 +44,7 @@ class Facts:
         return json.dumps({key: getattr(self, key) for key in keys})
 
     def device_of(self, file: Path) -> tuple[str | None, str | None]:
-        """Return the name and the platform of the device of a file, if they are given."""
+        """Return the name and the platform that the facts have for the device of a file, if any."""
         own = self.devices.get(file.as_posix(), {})
         return own.get("name"), own.get("platform")
 
