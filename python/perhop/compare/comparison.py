@@ -57,14 +57,14 @@ class Row:
     quantity: Quantity
     first: Sample
     second: Sample
-    #: The first figure, over the replications with the same random draws as the second result, and so with
-    #: equal offered traffic; equal to `first` if the draws are unknown.
+    #: The first figure over only those replications that have the random draws, and so the offered traffic,
+    #: of the second result; equal to `first` if the draws are unknown.
     same_draws: Sample
     tolerance: Tolerance
 
     @property
     def difference(self) -> float:
-        """The second minus the first with equal draws."""
+        """The second figure minus the first figure with the same draws."""
         return self.second.mean - self.same_draws.mean
 
     @property
@@ -84,7 +84,7 @@ class Row:
 
     @property
     def inside(self) -> bool | None:
-        """Whether random variation explains the difference; `None` if it is unknown."""
+        """Whether random variation explains the difference; `None` if one of the two is unknown."""
         expected, difference = self.by_chance, self.second.mean - self.first.mean
         if expected is None or math.isnan(difference):
             return None
@@ -100,7 +100,7 @@ class Row:
 
     @property
     def verdict(self) -> Answer:
-        """Whether they agree: within the tolerance or, if it does not bind, within random variation."""
+        """Whether the figures agree, within the tolerance or, unless it binds, within random variation."""
         if self.within is None:
             return "not-comparable"
         near = self.within or (not self.tolerance.binding and self.inside)
@@ -199,7 +199,7 @@ class Comparison:
 
     @property
     def folders(self) -> tuple[str, str]:
-        """Names of the two results' folders."""
+        """The names of the folders of the two results."""
         first, second = self.kinds
         return first.replace(" ", "-"), second.replace(" ", "-")
 
@@ -228,7 +228,7 @@ def compare(first: Results, second: Results, tolerances: Tolerances | None = Non
     """Compare two results of one scenario, the first being the reference.
 
     Raises:
-        InvalidInputError: they have no class in common.
+        InvalidInputError: the results have no class in common.
 
     """
     tolerances = tolerances or Tolerances()

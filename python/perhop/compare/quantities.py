@@ -28,7 +28,7 @@ class Quantity:
 
     @property
     def is_cause(self) -> bool:
-        """Whether it counts the drops of one cause."""
+        """Whether the quantity counts the drops of one cause."""
         return _is_cause(self.key)
 
 

@@ -24,7 +24,7 @@ class Tolerance:
         return abs(second - first) <= self.width(first)
 
     def width(self, first: float) -> float:
-        """Return the largest difference from `first` allowed, in its unit."""
+        """Return the largest allowed difference from `first`, in the unit of the figure."""
         return max(self.absolute, self.relative * abs(first))
 
     def __str__(self) -> str:
@@ -50,7 +50,7 @@ class Tolerances:
     def for_quantity(self, quantity: Quantity, *, tcp: bool) -> Tolerance:
         """Return the tolerance of a quantity; `tcp` is whether the scenario has TCP traffic.
 
-        It binds for shares, and without TCP for drops and mean delays.
+        The tolerance binds for shares, and without TCP for drops and mean delays.
         """
         if quantity.unit == "%":
             binding = quantity in (SHARE, GOODPUT_SHARE) or not tcp

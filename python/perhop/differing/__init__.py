@@ -53,9 +53,9 @@ def difference(
 
     Args:
         old: the current file, or a `Scenario`.
-        new: the same with the change.
+        new: the file or `Scenario` with the change.
         at: the interface on which packets arrive.
-        out: the interface through which they leave.
+        out: the interface through which packets leave.
         platform: of router configurations: the platform whose rules apply; by default the recognized one.
         assume: of router configurations: match criteria of class-maps, as `{"VOICE": "dscp ef"}`.
 

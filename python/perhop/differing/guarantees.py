@@ -19,7 +19,10 @@ _BOUNDS = {
 
 
 def changed_bounds(sides: Sequence[tuple[str, Callable[[], Bounds]]]) -> tuple[list[Changed], list[str]]:
-    """Return the bounds that differ between two, given by name; a remark if a bound cannot be computed."""
+    """Return the bounds that differ between two named configurations, and remarks.
+
+    If the bounds of one cannot be computed, there are only remarks.
+    """
     found: list[dict[tuple[str, str], QueueBound]] = []
     for name, bounds in sides:
         try:

@@ -20,7 +20,7 @@ class Moved:
 
     #: The interface of a router; in a scenario the port, as `R1->R2`.
     interface: str
-    #: The interface on which it arrives; `None` if no input policy applies to it.
+    #: The interface on which the packet arrives; `None` if no input policy applies to the packet.
     arrives: str | None
     before: str | None
     after: str | None
@@ -37,7 +37,7 @@ class Changed:
     what: str
     before: str | None
     after: str | None
-    #: For a match: a packet that only one of the two matches.
+    #: For a changed match: a packet that only one of the two conditions matches.
     packet: str | None = None
 
 
@@ -54,7 +54,7 @@ class Renamed:
 class Example:
     """A packet of a changed input conditioner, and its end before and after the change.
 
-    An end has the `packet` as it leaves, whether it is `dropped`, and the name of its `queue`, or `None`.
+    An end has the leaving `packet`, whether the packet is `dropped`, and the name of its `queue`, or `None`.
     """
 
     arrives: str
@@ -73,13 +73,13 @@ class LineChange:
     section: list[str]
     #: The number (`line`) and the `text` in the old configuration, or `None`.
     old: dict[str, Any] | None
-    #: The changed part in the new configuration.
+    #: The number (`line`) and the `text` in the new configuration, or `None`.
     new: dict[str, Any] | None
     #: `irrelevant`, `same`, `compared`, `elsewhere` or `not-compared`.
     effect: str
-    #: The changed parts that it affects, each with `interface` and `part`.
+    #: The changed parts that the line affects, each with `interface` and `part`.
     parts: list[dict[str, str]]
-    #: The reason why it is not compared.
+    #: The reason why the line is not compared.
     reason: str | None
 
 
@@ -101,9 +101,9 @@ class Difference:
     lines: list[LineChange] = field(default_factory=list)
     #: For router configurations: the changed lines that the compared model does not contain.
     not_compared: list[LineChange] = field(default_factory=list)
-    #: Facts that the files do not contain.
+    #: Assumptions in place of facts that the files do not contain.
     assumed: list[str] = field(default_factory=list)
-    #: Parts that the comparison left out.
+    #: Parts of the files that the comparison ignores.
     not_looked_at: list[str] = field(default_factory=list)
     #: For router configurations: the effect on each class in short simulations; `None` without one.
     felt: Felt | None = None

@@ -35,8 +35,8 @@ class SameLoad:
     def scenarios(self, old: Side, new: Side) -> tuple[Scenario, Scenario]:
         """Return a scenario of each configuration, with the same hosts and the same traffic.
 
-        The traffic is that inferred from the old configuration. Classes of the new configuration only add
-        traffic, unless the traffic already has their codepoint. The policies of each side classify all of it.
+        The traffic is inferred from the old configuration. A class of the new configuration adds traffic only
+        if its name and codepoint are new. The policies of each side classify all traffic.
 
         Raises:
             PerhopError: no scenario can be inferred from a configuration.

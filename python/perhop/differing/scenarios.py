@@ -61,7 +61,7 @@ def difference(old: Side, new: Side, *, at: str | None, out: str | None) -> Diff
     return Difference(
         moved=found_moved,
         changed=both,
-        # Both ends of a link are ports.
+        # Both ends of a link are ports, so a remark can occur twice.
         remarks=[*dict.fromkeys(remarks), *without, *others],
         renamed=found_renamed,
         assumed=[

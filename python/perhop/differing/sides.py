@@ -14,9 +14,9 @@ from perhop.scenario import Scenario
 
 @dataclass(frozen=True)
 class Side:
-    """One side."""
+    """One of the two configurations or scenarios that are compared."""
 
-    #: Its name in messages: the file, or `old` or `new`.
+    #: The name in messages: the file, or `old` or `new`.
     name: str
     #: `None` for a router configuration, which is read from its file.
     scenario: Scenario | None = None
@@ -61,7 +61,7 @@ def _is_router(source: Source) -> bool:
     if router_text(file) is not None:
         return True
     if file != STANDARD_INPUT:
-        # A file that cannot be read is reported.
+        # `read` raises the error of a file that cannot be read.
         read(file)
     return False
 

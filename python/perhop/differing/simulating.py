@@ -34,7 +34,7 @@ def simulated(
 
     Args:
         old: a scenario, or a router configuration.
-        new: the same with the change.
+        new: the scenario or configuration with the change.
         scenario: for router configurations: a scenario with that router; by default one is inferred.
         seed: seed for all random streams; by default the seed of the scenario; with two scenarios, the seed
         of `old`.
@@ -70,7 +70,7 @@ def simulated(
 def felt_by_default(
     old: Side, new: Side, load: SameLoad, *, seed: int | None, replications: int | None
 ) -> Felt:
-    """Return the effect on each class of two router configurations, or why it was not simulated."""
+    """Return the effect on each class of two router configurations, or the reason for its absence."""
     try:
         before, after = load.scenarios(old, new)
         felt = felt_briefly(before, after, seed=seed, replications=replications)
