@@ -33,7 +33,7 @@ _UNIT_WORDS = {
     "bytes": ("a size", "20kB"),
     "%": ("a part", "1%"),
 }
-#: The name for every class.
+#: The name that selects every class.
 EVERY = "*"
 # The maximum number of shown names.
 _MOST = 12
@@ -63,14 +63,15 @@ class Judged:
 
     assertion: Assertion
     name: str
-    #: The measured value; `None` if it was not measured. Then `why` has the reason, and the assertion fails.
+    #: The measured value. If nothing was measured, it is `None`, `why` has the reason, and the assertion
+    #: fails.
     measured: Figure | None
     why: str
     passed: bool
 
     @property
     def uncertain(self) -> bool:
-        """Whether the bound is within the confidence interval: further runs may give the other answer."""
+        """Whether the bound is within the confidence interval, so that further runs may change the answer."""
         ends = self.measured.ci95 if self.measured else None
         return ends is not None and ends[0] < ends[1] and ends[0] <= self.assertion.bound.mean <= ends[1]
 
@@ -81,7 +82,7 @@ class Judged:
         return given.text if given.name != EVERY else f"{self.name}{given.text.removeprefix(EVERY)}"
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as plain data."""
+        """Return the judgment as plain data."""
         return {
             "assertion": self.text,
             "class": self.name,
@@ -160,7 +161,7 @@ def _bound(text: str, quantity: str, unit: str, value: str) -> Figure:
     if given == unit or (given == "" and unit in ("", "packets", "1/s", "bytes")):
         return Figure(number, None, unit)
     if given == "" and unit == "%":
-        # `loss < 0.01` is a ratio; a quantity that has the unit in its name is in that unit.
+        # `loss < 0.01` is a ratio. A quantity with the unit in its name is in this unit.
         return Figure(number if quantity.endswith("_percent") else 100.0 * number, None, unit)
     if given == "" and number == 0.0:
         return Figure(0.0, None, unit)
@@ -187,7 +188,7 @@ def require_classes(assertions: Sequence[Assertion], names: Sequence[str]) -> No
 
 
 def named_class(name: str, names: Sequence[str]) -> str | None:
-    """Return the class of this name, or the only one that differs in case; `None` without one."""
+    """Return the class with this name, or the only class that differs in case; `None` without one."""
     if name in names:
         return name
     alike = [candidate for candidate in names if candidate.casefold() == name.casefold()]

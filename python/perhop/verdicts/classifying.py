@@ -12,15 +12,15 @@ from perhop.ports import Port, ports, resolved, tins_of
 if TYPE_CHECKING:
     from perhop.schema_types import QueueingConfig, ScenarioConfig
 
-# Conditions that the codepoint alone decides.
+# The conditions that depend only on the codepoint.
 _RECORDED = {"dscp", "precedence"}
 
 
 def queues_by_class(scenario: ScenarioConfig | Mapping[str, Any]) -> dict[str, list[tuple[str, str]]]:
     """Return the certain queues of each traffic class, as port and name.
 
-    They are certain if the network is a tree, nothing changes codepoints, policies match only codepoints, and
-    all traffic of a class has the same queues.
+    The queues are certain if the network is a tree, nothing changes codepoints, policies match only
+    codepoints, and all traffic of a class has the same queues.
     """
     known = resolved(scenario)
     if _changes_codepoints(known) or not _is_tree(known):
@@ -41,7 +41,7 @@ def queues_by_class(scenario: ScenarioConfig | Mapping[str, Any]) -> dict[str, l
 
 
 def _changes_codepoints(scenario: ScenarioConfig) -> bool:
-    """Whether a conditioner marks packets, or a link hides their codepoints in further headers."""
+    """Whether a conditioner marks packets, or further headers of a link hide codepoints."""
     stages = [
         stage for policy in scenario.get("policies", {}).values() for stage in policy.get("conditioners", [])
     ]
@@ -81,7 +81,7 @@ def _parents(scenario: ScenarioConfig) -> dict[str, str]:
 
 
 def _path_in_tree(parents: Mapping[str, str], start: str, end: str) -> list[tuple[str, str]]:
-    """Return the only path between two nodes of a tree, link by link; empty without one."""
+    """Return the only path between two nodes of a tree, link by link; empty without a path."""
     up, down = _ancestors(parents, start), _ancestors(parents, end)
     if up[-1] != down[-1]:
         return []
@@ -111,7 +111,7 @@ def _waits(
 
 
 def _queue(queueing: QueueingConfig, codepoint: int, prefix: str) -> str | None:
-    """Return the leaf that matches a codepoint; `None` if there is none, or if the leaf is unknown."""
+    """Return the leaf that matches a codepoint; `None` if no leaf matches, or if the leaf is unknown."""
     for config in queueing["classes"]:
         takes = _matches_codepoint(config.get("match") or {}, codepoint)
         if takes is None:

@@ -17,7 +17,7 @@ class Figure:
 
     mean: float
     ci95: tuple[float, float] | None
-    #: `s`, `b/s`, `%`, `packets`, `bytes`, `1/s`, or nothing.
+    #: `s`, `b/s`, `%`, `packets`, `bytes`, `1/s`, or empty.
     unit: str
 
     @classmethod
@@ -38,13 +38,13 @@ class Figure:
         return cls(known[0], None, unit) if found is None else cls(found[0], found[1:], unit)
 
     def shown(self) -> str:
-        """Return the mean with half its interval, in a suitable unit."""
+        """Return the mean with half the interval, in a suitable unit."""
         divisor, unit = scale(self.unit, abs(self.mean))
         text = interval(self.mean, self.ci95, divisor)
         return f"{text} {unit}" if unit else text
 
     def to_json(self) -> dict[str, Any]:
-        """Return it in the form of a summary."""
+        """Return the figure in the form of a summary."""
         return {"mean": self.mean, "ci95": None if self.ci95 is None else list(self.ci95), "unit": self.unit}
 
 

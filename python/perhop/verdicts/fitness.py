@@ -35,7 +35,7 @@ class Compared:
 
     words: str
     figure: Figure
-    #: The ends of the 99 % interval, which decides; `None` with one replication.
+    #: The ends of the 99 % interval, which determines the answer; `None` with one replication.
     range: tuple[float, float] | None
     bound: float
     #: Whether the bound is a minimum.
@@ -50,7 +50,7 @@ class Compared:
         bound = f"{number(self.bound / divisor, 3)}{suffix}"
         if self.answer == "undecided" and self.range is not None:
             low, high = (number(max(end, 0.0) / divisor, 3) for end in self.range)
-            # The bound of R is derived from its scale.
+            # R has no unit, and its bound is derived from its scale, so the text omits the bound.
             about = f", {'at least' if self.is_least else 'at most'} {bound}" if unit else ""
             return f"{self.words} {low}–{high}{suffix}{about}"  # noqa: RUF001
         sign = "<" if self.is_least else ">"
@@ -61,7 +61,7 @@ class Compared:
 class Fitness:
     """Whether a class is fit for its role."""
 
-    #: The role; `None` for replies, which have no role of their own.
+    #: The role; `None` for replies, which have no role.
     role: str | None = None
     #: `scenario`, `source` or `codepoint`.
     origin: str | None = None
@@ -70,7 +70,7 @@ class Fitness:
     compared: tuple[Compared, ...] = ()
 
     def reasons(self) -> list[str]:
-        """Return the bounds that decide against the class, or leave it open."""
+        """Return the figures whose answer is the answer for the class, as text."""
         return [bound.reason() for bound in self.compared if bound.answer == self.answer]
 
 
@@ -79,7 +79,7 @@ def fitness(
 ) -> dict[str, Fitness]:
     """Return the fitness of each class with a role, by its name.
 
-    `ratings` has R of calls by class, `guarantees` has the guaranteed bits per second of queues.
+    `ratings` has R of calls by class, and `guarantees` has the guaranteed bits per second of queues.
     """
     known = {
         name: {"r": r and {"mean": r.mean, "ci95": r.ci95}, "guaranteed_bps": guarantees.get(name)}

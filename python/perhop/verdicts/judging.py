@@ -17,7 +17,8 @@ from perhop.verdicts.y1541 import y1541
 if TYPE_CHECKING:
     from perhop.schema_types import ScenarioConfig
 
-# A class starves below these parts of its offered load: with an unfulfilled guarantee, and without one.
+# The fractions of its offered load below which a class starves: with an unfulfilled guarantee, and without a
+# guarantee.
 _STARVED_PART, _STARVED_PART_WITHOUT = 0.5, 0.1
 _OF_POOL = "shared_memory"
 _IN_QUEUES = ("queue_full", "early_random", "early_forced", "shared_memory", "port_memory")
@@ -31,7 +32,8 @@ def judge(
 ) -> list[Verdict]:
     """Return the verdict on each class of a run, from its summary and columns of its tables."""
     rated = calls(heard, telephony)
-    # An inferred scenario has the queue of each class, even if the codepoint alone does not decide.
+    # An inferred scenario has the queue of each class, even if the codepoint alone does not determine the
+    # queue.
     inferred = summary.get("inferred", {}).get("queues", {})
     waits = {**queues_by_class(scenario), **{name: [tuple(place)] for name, place in inferred.items()}}
     names = [str(group["class"]) for group in summary["classes"]]
@@ -101,7 +103,7 @@ def _state(
 
 
 def _is_starved(traffic: Traffic, queue: Queue | None) -> bool:
-    """Whether a class starves: low throughput, and less than its guarantee if that is known."""
+    """Whether a class starves: its throughput is low, and below its guarantee if the guarantee is known."""
     if traffic.served is None:
         return False
     if queue is None or queue.guaranteed_bps is None:
@@ -110,7 +112,7 @@ def _is_starved(traffic: Traffic, queue: Queue | None) -> bool:
 
 
 def _is_short(queue: Queue | None, offered_bps: float) -> bool:
-    """Whether a queue obtains less than its guarantee, although its class offers more than it obtains."""
+    """Whether a queue obtains less than its guarantee, although its class offers more."""
     return (
         queue is not None and _is_below(queue) and queue.obtained_bps < OBTAINED * queue.counted * offered_bps
     )
@@ -121,7 +123,7 @@ def _is_below(queue: Queue | None) -> bool:
     if queue is None or queue.guaranteed_bps is None:
         return False
     sure = OBTAINED * queue.guaranteed_bps
-    # If the port sends less, it is not busy: the queue obtains less because of its bursts.
+    # A port that sends less is not busy: the queue obtains less because of its bursts.
     return queue.obtained_bps < sure <= queue.counted * queue.port_bps
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-#: Words for the causes of drops, by the end of their column's name.
+#: Words for the causes of drops, by the suffix of the column.
 CAUSES = {
     "queue_full": "full queues (tail drop)",
     "early_random": "early drops at random (RED)",
@@ -30,11 +30,11 @@ class Queue:
     name: str
     guaranteed_bps: float | None
     limit_bps: float | None
-    #: Bits per second of the bytes that its policy counts.
+    #: Bits per second of the bytes that the policy counts.
     obtained_bps: float
     #: The counted bytes for each sent IP byte.
     counted: float
-    #: IP bits per second of all queues of its port.
+    #: The IP bits per second of all queues of the port.
     port_bps: float
 
 
@@ -43,9 +43,9 @@ class Holder:
     """The queue that obtains most of a port."""
 
     port: str
-    #: The name of its class.
+    #: The name of the class of the queue.
     name: str
-    #: Its share of the bytes that the port sends, percent.
+    #: The queue's share of the bytes that the port sends, percent.
     percent: float
 
 
@@ -55,10 +55,11 @@ def queue_of(
     waits: Sequence[tuple[str, str]] | None,
     overheads: Mapping[str, int],
 ) -> Queue | None:
-    """Return the queue of the class `name`; of several queues, the one that drops most.
+    """Return the queue of the class `name`; of several queues, the queue that drops most.
 
     `overheads` has the bytes that the policy of a port counts for a packet beyond its IP bytes. If the queues
-    of a class are unknown, the queues with its name are used, from ports with only one of them.
+    of a class are unknown, the queues with the name of the class are used, from ports with only one such
+    queue.
     """
     every = summary.get("rates", [])
     if waits is None:
@@ -74,7 +75,7 @@ def queue_of(
     return Queue(
         port=row["port"],
         name=row["queue"],
-        # Other classes may leave no part of the rate.
+        # The guaranteed rate is 0 if other classes may use the whole rate.
         guaranteed_bps=row["guaranteed_bps"] or None,
         limit_bps=row["limit_bps"],
         obtained_bps=counted * _mean(row["obtained_bps"]),
@@ -107,7 +108,7 @@ def causes_of(group: Mapping[str, Any]) -> list[tuple[str, float]]:
 
 
 def port_of_drops(cause: str, queue: Queue | None, ports: Sequence[Mapping[str, Any]]) -> str | None:
-    """Return the port that drops by a cause: the port of the class's queue, otherwise the only such port."""
+    """Return the port that drops by a cause: the port of the class's queue, otherwise the only port."""
     dropping = {row["port"] for row in ports if _mean(row[f"dropped_{cause}"])}
     if queue is not None and queue.port in dropping:
         return queue.port
@@ -117,13 +118,13 @@ def port_of_drops(cause: str, queue: Queue | None, ports: Sequence[Mapping[str, 
 def limit_of(name: str, queue: Queue | None, offered_bps: float, summary: Mapping[str, Any]) -> float | None:
     """Return the lowest rate to which a class is policed, in bits per second, if known.
 
-    It is unknown if the class offers less, and a policer that other classes share may drop its packets.
+    The rate is unknown if the class offers less, and a policer that other classes share may drop its packets.
     """
     policers = summary.get("policers", [])
     limits = [row["limit_bps"] for row in policers if row["class"] == name]
     limits += [queue.limit_bps] if queue and queue.limit_bps is not None and _polices(queue, summary) else []
     if not limits:
-        # The class passes the only policer.
+        # The class passes through the only policer.
         return float(policers[0]["limit_bps"]) if len(policers) == 1 else None
     least = float(min(limits))
     is_alone = all(row["class"] == name for row in policers)
@@ -131,7 +132,7 @@ def limit_of(name: str, queue: Queue | None, offered_bps: float, summary: Mappin
 
 
 def _polices(queue: Queue, summary: Mapping[str, Any]) -> bool:
-    """Whether a queue drops packets above its limit rate; other queues delay them."""
+    """Whether a queue drops packets above its limit rate. Other queues delay such packets."""
     return any(
         _mean(row["dropped_policed"]) > 0
         for row in summary["ports"]

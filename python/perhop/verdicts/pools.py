@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class PoolHolder:
-    """The port that used most of a packet memory at the first drop of another port, or of its own."""
+    """The port that used most of a packet memory at the first drop of a port."""
 
     port: str
     #: The units of the memory that the port used, and all units that the ports share; means.
@@ -18,15 +18,15 @@ class PoolHolder:
 
     @property
     def percent(self) -> float:
-        """The part of the memory that the port used."""
+        """The share of the memory that the port used, percent."""
         return 100.0 * self.units / self.pool_units
 
 
 def pool_holder_of(port: str | None, summary: Mapping[str, Any]) -> PoolHolder | None:
     """Return the port that used most of the memory when it first had no room for a packet of `port`.
 
-    If `port` is `None`, return the port that used most at the first drop of each port. `None` if there is no
-    such port, or if no port shares the memory.
+    If `port` is `None`, the result is the port that used most at the first drop of every port. `None` if
+    there is no such port, or if no port shares the memory.
     """
     rows = [row for row in summary.get("pools", []) if port in (None, row["port"])]
     holders = [

@@ -8,7 +8,7 @@ from typing import Any
 from perhop.verdicts.figures import Figure
 from perhop.verdicts.verdict import Verdict
 
-#: Short names for columns of `classes`; other columns have their own names, with or without the unit.
+#: Short names for columns of `classes`. Other columns have the name of the column, with or without the unit.
 SHORT = {
     "loss": "dropped_percent",
     "jitter": "ipdv_mean_abs_s",
@@ -72,7 +72,7 @@ OF_CLASSES = {
 }
 #: Columns of `classes` if a policy has a shared memory.
 OF_SHARED_MEMORY = {"dropped_shared_memory": "packets", "dropped_port_memory": "packets"}
-#: Columns of `classes` where a policy has priority flow control.
+#: Columns of `classes` if a policy has priority flow control.
 OF_PAUSES = {"dropped_headroom": "packets"}
 
 

@@ -13,9 +13,9 @@ from perhop.errors import InvalidInputError
 from perhop.quantity import quantity
 from perhop.verdicts.figures import Figure
 
-#: Columns of a table as lists, text as text.
+#: The columns of a table as lists; names are text.
 Lists = Mapping[str, Sequence[Any]]
-#: The columns that the rating needs.
+#: The columns that the rating needs from each table.
 CLASS_COLUMNS = (
     "replication",
     "class",
@@ -46,9 +46,9 @@ _LONGEST_BUFFER_S = 10.0
 class Codec:
     """A codec with planning values in ITU-T G.113, Appendix I."""
 
-    #: Its name in scenarios and for `--codec`.
+    #: The name of the codec in scenarios and for `--codec`.
     name: str
-    #: Its name in text.
+    #: The name of the codec in text.
     words: str
     #: Duration of the speech in a packet, in seconds.
     packet_s: float
@@ -71,7 +71,7 @@ class Telephony:
     burst_ratio: float = 1.0
     #: The advantage factor A of G.107: 0 for telephones on a wire.
     advantage: float = 0.0
-    #: Whether the caller chose any of these settings; otherwise classes with calls are rated by the settings
+    #: Whether the caller chose any of these settings. Otherwise, classes with calls are rated by the settings
     #: of their calls.
     is_chosen: bool = False
 
@@ -130,7 +130,7 @@ class Call:
     mos: Figure | None
     #: One-way delay from mouth to ear, in seconds.
     mouth_to_ear: Figure | None
-    #: Packets that arrive after their playout, per delivered packets.
+    #: Packets that arrive after their playout, per delivered packet.
     late: Figure | None
     #: The reason why there is no rating or why it is uncertain, or empty.
     remark: str = ""
@@ -147,10 +147,10 @@ class Heard:
 
 
 def calls(heard: Heard, telephony: Telephony) -> dict[str, Call]:
-    """Return the rating of a call through each class, by its name.
+    """Return the rating of a call through each class, by the name of the class.
 
     A class with calls of its own has the rating of these calls, unless the user chose telephones. Delays are
-    known to the width of their bin, a thousandth. The model is ITU-T G.107.
+    exact to the width of their bin, a thousandth. The model is ITU-T G.107.
     """
     bins = [
         (replication, name, edge, packets)

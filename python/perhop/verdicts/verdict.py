@@ -10,12 +10,13 @@ from perhop.verdicts.places import Holder, Queue
 from perhop.verdicts.pools import PoolHolder
 from perhop.verdicts.telephony import Call
 
-#: `idle`: nothing was sent. `waiting`: nothing has arrived yet, and nothing was lost. `starved`: a small part
-#: of all sent packets arrives, and its rate is below the guarantee. `policed`, `congested`, `lossy`:
-#: policers, queues, or links and other causes lost most of the packets. `clean`: no losses.
+#: `idle`: nothing was sent. `waiting`: nothing has arrived yet, and nothing was lost. `starved`: a small
+#: share of all sent packets arrives, and the rate is below the guarantee. `policed`, `congested`, `lossy`:
+#: policers, queues, or links and other causes dropped most of the lost packets. `clean`: no losses.
 State = Literal["idle", "waiting", "starved", "policed", "congested", "lossy", "clean"]
 
-#: The part of a guarantee that counts as obtained: the last packets of a run are still in the queue.
+#: The fraction of a guarantee that counts as obtained, because the last packets of a run are still in the
+#: queue.
 OBTAINED = 0.95
 
 
@@ -34,7 +35,7 @@ class Traffic:
 
     @property
     def served(self) -> float | None:
-        """Throughput per offered rate."""
+        """The throughput divided by the offered rate."""
         return self.obtained_bps / self.offered_bps if self.offered_bps else None
 
 
@@ -50,15 +51,16 @@ class Verdict:
     queue: Queue | None
     #: Whether the class is fit for its role.
     fitness: Fitness
-    #: The first class of ITU-T Y.1541 whose bounds it meets.
+    #: The first class of ITU-T Y.1541 whose bounds the class meets.
     y1541: int | None
-    #: The main cause of its losses, the percentage of that cause, and the port that drops.
+    #: The main cause of the losses, the percentage of that cause, and the port that drops.
     cause: str | None
     cause_percent: float | None
     port: str | None
-    #: The rate, bits per second, above which a policed class is dropped; `None` if it is not known.
+    #: The rate, bits per second, above which packets of a policed class are dropped; `None` if not known.
     limit_bps: float | None
-    #: The class that obtains most of its port, if it starves or sends less than its guarantee.
+    #: The class that obtains most of the port, if this class starves or sends less than its guarantee.
     holder: Holder | None
-    #: The port that used most of the shared memory when this memory first had no room for a packet at `port`.
+    #: The port that used most of the shared memory at the first drop of a packet at `port` for lack of
+    #: memory.
     pool_holder: PoolHolder | None

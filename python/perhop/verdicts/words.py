@@ -12,9 +12,9 @@ from perhop.verdicts.fitness import ROLES
 from perhop.verdicts.places import CAUSES
 from perhop.verdicts.verdict import Verdict
 
-# From this fraction on, the packets still in the network are mentioned.
+# The text mentions packets still in the network from this percentage on.
 _UNSEEN_PERCENT = 10.0
-# A cause with more than this percentage counts as the only one.
+# A cause with more than this percentage counts as the only cause.
 _ALL_PERCENT = 99.5
 _OF_CALLS = (("r", ""), ("mos", ""), ("mouth_to_ear", "_s"), ("late", "_percent"))
 
@@ -70,7 +70,7 @@ def document(verdict: Verdict) -> dict[str, Any]:
 
 
 def row(verdict: Verdict) -> dict[str, Any]:
-    """Return a verdict as a row of a table: means, and the ends of their intervals."""
+    """Return a verdict as a row of a table: means and the ends of intervals."""
     found: dict[str, Any] = {"class": verdict.name, "state": verdict.state, **_role(verdict)}
     for name, unit in _OF_CALLS:
         figure: Figure | None = getattr(verdict.call, name)
@@ -103,7 +103,7 @@ def _rest(verdict: Verdict) -> dict[str, Any]:
 
 
 def _service(verdict: Verdict) -> Iterator[str]:
-    """Describe that a class starves, and the class that obtains most of the link."""
+    """Generate text about a starved class, and the class that obtains most of the link."""
     if verdict.state != "starved":
         return
     traffic, queue = verdict.traffic, verdict.queue
@@ -115,7 +115,7 @@ def _service(verdict: Verdict) -> Iterator[str]:
 
 
 def _losses(verdict: Verdict) -> Iterator[str]:
-    """Describe the losses of a class and their cause."""
+    """Generate text about the losses of a class and their cause."""
     if verdict.cause is None or verdict.cause_percent is None:
         if verdict.state != "starved":
             yield "no losses"
@@ -131,7 +131,7 @@ def _losses(verdict: Verdict) -> Iterator[str]:
 
 
 def _pool(verdict: Verdict) -> Iterator[str]:
-    """Name the port that used most of the shared memory when it first had no room."""
+    """Generate text about the port that used most of the shared memory at the first drop."""
     held = verdict.pool_holder
     if held is not None:
         port = "that port" if held.port == verdict.port else held.port
@@ -139,7 +139,7 @@ def _pool(verdict: Verdict) -> Iterator[str]:
 
 
 def _load(verdict: Verdict) -> Iterator[str]:
-    """Describe whether a congested class exceeds its guarantee, or which class uses its guaranteed rate."""
+    """Generate text about a congested class that exceeds its guarantee, or the class that uses its rate."""
     queue = verdict.queue
     if verdict.state != "congested" or queue is None or queue.guaranteed_bps is None:
         return
@@ -159,14 +159,14 @@ def _holder(verdict: Verdict) -> Iterator[str]:
 
 
 def _unseen(verdict: Verdict) -> Iterator[str]:
-    """Return the share of packets that were in the network at the end of the run."""
+    """Generate text about the share of packets in the network at the end of the run."""
     part = verdict.traffic.unseen_percent
     if part >= _UNSEEN_PERCENT:
         yield f"{number(part, 2)} % queued or in transit at the end"
 
 
 def _fitness(verdict: Verdict) -> Iterator[str]:
-    """Return whether a class is fit for its role, and the reasons."""
+    """Generate text about the fitness of a class for its role, with the reasons."""
     fit = verdict.fitness
     if fit.role is None:
         return
