@@ -14,7 +14,7 @@ from perhop.errors import InvalidInputError
 MAX = math.inf
 _SPEED = re.compile(r"(\d+(?:\.\d+)?|\.\d+)x")
 _LEAST, _GREATEST = 1e-6, 1e6
-# The factor of one step faster or slower.
+# The usual speeds, from the slowest to the fastest.
 _STEPS = [digit * 10.0**power for power in range(-4, 3) for digit in (1, 2, 5)]
 
 
@@ -43,7 +43,7 @@ class Pace:
     """The time limit of a simulation, from a clock with a speed that can be paused; for any thread."""
 
     def __init__(self, speed: float = MAX, clock: Callable[[], float] = time.monotonic) -> None:
-        """Create a clock that starts with its first query."""
+        """Create a clock that starts at the first query."""
         self._clock = clock
         self._lock = threading.RLock()
         self._speed = speed
@@ -51,7 +51,7 @@ class Pace:
         self._began_at: float | None = None
         self._begin_s = 0.0
         self._reached_s = 0.0
-        # The simulated time at which it is paused, or `None`.
+        # The simulated time at which the simulation is paused, or `None`.
         self._held_s: float | None = None
 
     @property
@@ -61,7 +61,7 @@ class Pace:
 
     @property
     def paused(self) -> bool:
-        """Whether it is paused."""
+        """Whether the simulation is paused."""
         return self._held_s is not None
 
     @property
@@ -122,7 +122,7 @@ class Pace:
             self._speed = speed
 
     def faster(self) -> None:
-        """Set the next higher of the usual speeds; above them no limit."""
+        """Set the next higher of the usual speeds; above the highest, remove the limit."""
         with self._lock:
             self.set_speed(next((step for step in _STEPS if step > self._speed * 1.001), MAX))
 

@@ -17,7 +17,7 @@ from perhop.page.pictures import Pictures
 from perhop.palette import PALETTE
 
 _HERE = Path(__file__).parent
-# The mark of a page written by perhop, and the number of bytes that are searched for it.
+# The mark of a page that perhop wrote, and the number of bytes that are searched for the mark.
 _GENERATOR, _HEAD_BYTES = b'<meta name="generator" content="perhop', 4096
 
 
@@ -64,7 +64,7 @@ def _environment() -> Environment:
     )
     environment.filters["json"] = _script_json
     environment.filters["markdown"] = _markdown
-    # A page with many tables consists mostly of digits; eight are more than any cell shows.
+    # A page with many tables consists mostly of digits. No cell shows more than eight digits of a number.
     environment.filters["short"] = lambda value: f"{value:.8g}"
     return environment
 

@@ -10,9 +10,9 @@ from perhop.draw.svg import ARROW, STYLE, Picture
 class Pictures:
     """The pictures that a page has shown so far.
 
-    The cases of a study differ in a number or two, so most of their pictures are equal and would fill the
-    page. Resolving all references at once would delay the page, so the
-    script resolves each reference when its place scrolls into view.
+    The cases of a study differ in one or two numbers, so most of their pictures are equal and would fill the
+    page. Resolving all references at once would delay the page, so the script resolves each reference when
+    its place scrolls into view.
     """
 
     #: Style and arrow head shared by all pictures of a page.

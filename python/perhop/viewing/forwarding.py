@@ -29,7 +29,7 @@ class Forwarding:
         resolved: Mapping[str, Any] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Start with counters of 0. A bridge has no duration, and no scenario that describes its ports."""
+        """Start with counters of 0. A bridge has no duration and no scenario."""
         self._hub, self._clock = hub, clock
         queues = json.loads(_core.queue_descriptions(json.dumps(resolved))) if resolved else []
         self._about: dict[str, Any] = {
@@ -76,7 +76,7 @@ class Forwarding:
         self._hub.publish("done", {"words": words, "summary": summary})
 
     def answer(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Refuse: real packets cannot be paused."""
+        """Raise `InvalidInputError`: real packets cannot be paused."""
         raise InvalidInputError(f"unknown question `{question['ask']}`")
 
 
@@ -112,7 +112,7 @@ class Poller:
         self._thread: threading.Thread | None = None
 
     def poll(self, sockets: Mapping[str, Path]) -> None:
-        """Poll these control sockets from now on."""
+        """Poll only these control sockets from now on."""
         self.close()
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._poll, args=(dict(sockets), self._ended), daemon=True)
@@ -126,7 +126,7 @@ class Poller:
 
     def _poll(self, sockets: Mapping[str, Path], ended: threading.Event) -> None:
         while not ended.wait(self._every_s):
-            # A forwarder that does not answer has not begun to listen, or has ended.
+            # A forwarder that does not answer does not listen yet, or has ended.
             with suppress(OSError, ValueError):
                 reports = {node: read_counters(socket) for node, socket in sockets.items()}
                 if not ended.is_set():

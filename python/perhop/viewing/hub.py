@@ -10,7 +10,7 @@ from typing import Any
 
 Event = Mapping[str, Any]
 
-#: The maximum number of frames that wait for one page; the oldest are discarded.
+#: The maximum number of frames that wait for one page; the oldest frames are discarded.
 MOST_WAITING = 64
 #: The maximum number of frames kept for a page that opens later; above it, every other frame is discarded.
 #: The number is odd, so that the newest frame is kept.
@@ -32,7 +32,7 @@ class Hub:
         self._is_over = False
 
     def publish(self, kind: str, event: Event) -> None:
-        """Publish `event` as the newest of its `kind`. Never waits for a page."""
+        """Publish `event` as the newest of its `kind`, without waiting for a page."""
         with self._lock:
             self._newest[kind] = event
             for page in self._pages:
@@ -40,7 +40,7 @@ class Hub:
             self._changed.notify_all()
 
     def frame(self, frame: Event) -> None:
-        """Publish a frame to all pages. Never waits for a page."""
+        """Publish a frame to all pages, without waiting for a page."""
         with self._lock:
             self._frames.append(frame)
             if len(self._frames) > MOST_KEPT:
@@ -52,7 +52,7 @@ class Hub:
             self._changed.notify_all()
 
     def enter(self) -> Page:
-        """Return the events for a page that opens now: all stored events, then the new ones."""
+        """Return the events for a page that opens now: all stored events, then the new events."""
         with self._lock:
             page = Page(dict(self._newest), list(self._frames))
             self._pages.add(page)
@@ -62,7 +62,7 @@ class Hub:
             return page
 
     def load(self) -> None:
-        """Expect a page whose document a browser has fetched; it enters when its script runs."""
+        """Expect a page whose document a browser has fetched. The page enters when its script runs."""
         with self._lock:
             self._is_loading = True
             self._changed.notify_all()
@@ -94,7 +94,8 @@ class Hub:
     def wait_until_left(self, first_s: float, again_s: float) -> None:
         """Wait until no page is open.
 
-        The first page and a page that loads have `first_s` to open; a page that reopens has `again_s`.
+        The first page, and a page that loads, must open within `first_s`; a page that opens again, within
+        `again_s`.
         """
         with self._lock:
             while True:

@@ -19,7 +19,7 @@ def script() -> str:
     """Return the script of the page.
 
     Raises:
-        MissingCapabilityError: this copy of perhop was built without it.
+        MissingCapabilityError: this copy of perhop was built without the page.
 
     """
     try:
@@ -32,5 +32,5 @@ def script() -> str:
 
 
 def page(kind: Kind, nonce: str) -> str:
-    """Return the page; its scripts carry the nonce."""
+    """Return the page; its scripts have the nonce."""
     return render("watch.html", kind=kind, nonce=nonce, judging=judging(), script=in_script(script()))

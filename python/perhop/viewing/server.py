@@ -1,7 +1,7 @@
 """A server on loopback for one page; it serves only clients with the link.
 
-A request must have the token of the link, the server's address as Host, and no foreign Origin. Any other
-request is answered by 403 only. The link is valid for one process.
+A request must have the token of the link, the server's address as Host, and no foreign Origin. The answer to
+any other request is 403. The link is valid for one process.
 """
 
 from __future__ import annotations
@@ -26,12 +26,13 @@ from perhop.errors import PerhopError
 from perhop.inputs import parsed_json
 from perhop.viewing.hub import Hub
 
-#: The only address on which it listens.
+#: The only address on which the server listens.
 LOOPBACK = "127.0.0.1"
-# The maximum number of simultaneous connections, and the longest silence of one while it is read or written.
+# The maximum number of simultaneous connections, and the maximum silence of a connection during a read or a
+# write, seconds.
 _MOST_CONNECTIONS = 32
 _PATIENCE_S = 10.0
-# The longest time in which a whole request arrives.
+# The maximum time in which a whole request must arrive.
 _REQUEST_WITHIN_S = 5.0
 _LONGEST_QUESTION = 4096
 # The shortest and the longest time between events for a page; regular events detect a closed page.
@@ -44,7 +45,7 @@ Answer = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
 
 class Server:
-    """The page, its events and its requests."""
+    """The server of the page, its events and its requests."""
 
     def __init__(self, hub: Hub, page: Callable[[str], str], answer: Answer) -> None:
         """Listen on a free port; `page` returns the page for a nonce of its scripts."""
@@ -79,7 +80,7 @@ class Server:
         self._serving.start()
 
     def close(self) -> None:
-        """Answer no more."""
+        """Stop answering requests."""
         self._hub.end(_TAKEN_WITHIN_S)
         if self._serving is not None:
             self._listening.shutdown()
@@ -105,12 +106,12 @@ class Server:
         return self._answer(question)
 
     def stream(self, write: Callable[[bytes], object]) -> None:
-        """Send events to a page until it or the server ends; raises `OSError` when the page is closed."""
+        """Send events to a page until the page or the server ends; raises `OSError` if the page is closed."""
         page = self._hub.enter()
         try:
             is_over = False
             while not is_over:
-                # Read this before the events, so that all events until the end are sent.
+                # `is_over` is read before the events, so that all events until the end are sent.
                 is_over = self._hub.is_over
                 update = self._hub.take(page, _REMIND_EVERY_S)
                 text = json.dumps(update, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -129,17 +130,17 @@ class _Listening(socketserver.ThreadingMixIn, HTTPServer):
     def __init__(self, server: Server) -> None:
         self.server = server
         self._lock = threading.Lock()
-        # Connections whose request has not arrived, the oldest first, and all others with the token.
+        # Connections whose request has not arrived, the oldest first, and connections with the token.
         self._unknown: dict[Any, None] = {}
         self._known: set[Any] = set()
         super().__init__((LOOPBACK, 0), _Handler)
 
     def server_bind(self) -> None:
-        """Bind without the lookup of a name for the address, which `HTTPServer` would make."""
+        """Bind without the lookup of a name for the address, which `HTTPServer` makes."""
         socketserver.TCPServer.server_bind(self)
 
     def process_request(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as socketserver has it
-        """Serve a connection; above the limit, close the oldest one that has not shown the token."""
+        """Serve a connection; above the limit, close the oldest connection that has not sent the token."""
         with self._lock:
             oldest = next(iter(self._unknown), None) if len(self._unknown) >= _MOST_CONNECTIONS else None
             if oldest is not None:
@@ -150,7 +151,7 @@ class _Listening(socketserver.ThreadingMixIn, HTTPServer):
         super().process_request(request, client_address)
 
     def admit(self, request: Any) -> bool:  # noqa: ANN401 - as socketserver has it
-        """Count a connection that has shown the token; `False` if there are too many."""
+        """Count a connection that has sent the token; `False` if there are too many."""
         with self._lock:
             self._unknown.pop(request, None)
             if len(self._known) < _MOST_CONNECTIONS:
@@ -158,7 +159,7 @@ class _Listening(socketserver.ThreadingMixIn, HTTPServer):
             return request in self._known
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as socketserver has it
-        """Serve a connection, and end it if its request does not arrive in time."""
+        """Serve a connection; end the connection if its request does not arrive in time."""
         late = threading.Timer(_REQUEST_WITHIN_S, self._end_if_unknown, (request,))
         late.daemon = True
         late.start()
@@ -184,7 +185,7 @@ class _Listening(socketserver.ThreadingMixIn, HTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """One request: a connection has no other."""
+    """One request. A connection has only one request."""
 
     timeout = _PATIENCE_S
     server: _Listening
@@ -215,7 +216,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse()
             return
         answer, status = self._answered(self.rfile.read(int(length)))
-        # Encode as ASCII: a request may contain half of a surrogate pair, which UTF-8 cannot encode.
+        # Encode as ASCII, because a request may contain half of a surrogate pair, which UTF-8 cannot encode.
         text = json.dumps(answer, allow_nan=False, separators=(",", ":"))
         self._give("application/json", text.encode(), status=status)
 

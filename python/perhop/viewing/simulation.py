@@ -21,7 +21,7 @@ _MOST_PACKETS = 5000
 
 
 class Simulation:
-    """A simulation for pages: its events, and the answers to their requests."""
+    """A simulation for pages: its events, and the answers to requests of pages."""
 
     def __init__(self, hub: Hub, scenario: Document, pace: Pace, *, seed: int, replications: int) -> None:
         """Publish the scenario; raises the errors of `perhop.run`."""
@@ -97,7 +97,7 @@ class Simulation:
             raise InvalidInputError(
                 f"the range must be within 0 to {duration:g} s, and {begin:g} to {end:g} s is not"
             )
-        # Beyond the end there are no packets, but the playback would search for them.
+        # After the end there are no packets, but the playback would search for them.
         end = min(end, duration)
         since, until, columns = self._playback.packets(port, begin, end, enough)
         cells = {name: [None if math.isnan(value) else value for value in values] for name, values in columns}
@@ -111,7 +111,7 @@ def _number(value: object) -> float:
 
 
 def _of_interest(about: Mapping[str, Any]) -> Iterator[str]:
-    """Generate the ports with an output policy, or otherwise a router's port to the slowest link."""
+    """Generate the ports with an output policy; without such a port, a router's port to the slowest link."""
     resolved = about["resolved"]
     ends = [
         (link, port, near)

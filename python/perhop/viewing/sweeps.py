@@ -11,12 +11,12 @@ from perhop.sweeping import Advance
 from perhop.sweeping.filling import Filling
 from perhop.viewing.hub import Hub
 
-# The shortest time between two charts; each contains all points.
+# The minimum time between two charts. Each chart contains all points.
 _TELL_EVERY_S = 0.25
 
 
 class Sweeping:
-    """A sweep for pages."""
+    """The view of a sweep for pages."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class Sweeping:
         self._hub.publish("done", {"words": words})
 
     def answer(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Refuse: a sweep has no requests."""
+        """Raise `InvalidInputError`: a sweep accepts no requests."""
         raise InvalidInputError(f"unknown question `{question['ask']}`")
 
     def _send_chart(self) -> None:
