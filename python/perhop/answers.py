@@ -1,7 +1,7 @@
 """The documents that `--json` prints, as shapes; `perhop schema NAME` prints them as JSON Schema.
 
 A shape lists the keys of a document in this version. Later versions add keys. `schema_version` rises when a
-key is removed or changes its meaning. Policies in it are those of scenarios (`perhop schema scenario`).
+key is removed or changes its meaning. Policies have the same keys as in scenarios (`perhop schema scenario`).
 """
 
 from __future__ import annotations
@@ -345,7 +345,7 @@ ANSWERS: Mapping[str, Mapping[str, Any]] = {
         "bounds": Optional(AnyValue()),
         "platforms": Optional(ByName(_PLATFORM)),
         "not_looked_at": Optional([str]),
-        # For a folder of configurations.
+        # Only for a folder of configurations: the keys from here to `not_modeled`.
         "pairs": Optional([_PAIR]),
         "left_out": Optional([_LEFT_OUT]),
         "load": Optional(str),
@@ -385,7 +385,7 @@ ANSWERS: Mapping[str, Mapping[str, Any]] = {
                 "load": OneOf(("quiet", "busy", "overload")),
             }
         ),
-        # For two folders; the other lists are empty.
+        # Only for two folders. The lists of differences above are then empty.
         "network": Optional(_NETWORK_DIFFERENCE),
     },
     "network": {
@@ -481,7 +481,7 @@ def json_schema(name: str) -> dict[str, Any]:
 
 
 def facts_schema() -> dict[str, Any]:
-    """Return the JSON Schema of `network.yaml`, which has no other keys."""
+    """Return the JSON Schema of `network.yaml`. The schema rejects unknown keys."""
     schema = _schema(FACTS)
     device = schema["properties"]["devices"]["anyOf"][0]["additionalProperties"]
     device["additionalProperties"] = schema["additionalProperties"] = False
@@ -493,7 +493,7 @@ _PLAIN = {str: "string", bool: "boolean", int: "integer", float: "number"}
 
 
 def _schema(shape: Any) -> dict[str, Any]:  # noqa: ANN401 - a type, list or object, as in `perhop.shape`
-    # Every figure has the same mapping.
+    # All figures have this shape, so the schema defines it once.
     if shape is METRIC:
         return {"$ref": "#/$defs/figure"}
     match shape:

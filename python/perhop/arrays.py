@@ -14,14 +14,15 @@ if TYPE_CHECKING:
 
     from perhop._core import TableColumns
 
-    #: The values of a column; text as codes with their names.
+    #: The values of a column; for text the code of each row, and the names of the codes.
     Column = npt.NDArray[Any] | tuple[npt.NDArray[np.uint32], list[str]]
 
 
 def arrays(columns: TableColumns) -> Mapping[str, Column]:
     """Return the columns by name.
 
-    The first call loads numpy from within Rust, which cannot end cleanly if a signal interrupts it.
+    The first call imports numpy from Rust. Signals are deferred, because an interrupted import cannot end
+    cleanly.
     """
     with deferred():
         return columns.arrays()

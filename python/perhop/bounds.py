@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 
 class Bucket(TypedDict):
-    """A token bucket: IP bytes at once, and bits per second."""
+    """A token bucket: the burst in IP bytes and the rate in bits per second."""
 
     burst_bytes: float
     rate_bps: float
 
 
 class Line(TypedDict):
-    """A line of a service curve: bits per second after a latency in seconds."""
+    """A line of a service curve: a rate in bits per second after a latency in seconds."""
 
     rate_bps: float
     latency_s: float
@@ -53,7 +53,7 @@ class QueueBound(TypedDict):
     #: The classes of traffic that arrive at the queue.
     classes: list[str]
     guaranteed_bps: float | None
-    #: Arrival curves that bound its arrivals; empty without a bound.
+    #: Arrival curves that bound the arrivals at the queue; empty without a bound.
     arrival: list[Bucket]
     #: The service curve, which is the maximum of these lines; empty without a guarantee.
     service: list[Line]
@@ -64,7 +64,7 @@ class QueueBound(TypedDict):
     backlog_packets: float | None
     #: The bound of its backlog, as text.
     limit: str | None
-    #: Whether packets can find the queue full; `None` if it has no limit.
+    #: Whether packets can find the queue full; `None` if the queue has no limit.
     overflows: bool | None
     #: The reason why the delay has no bound.
     reason: str | None
@@ -139,7 +139,7 @@ class Bounds:
         return TableFrame(rows, schema=_schema(pl), orient="row")
 
     def class_frame(self) -> pl.DataFrame:
-        """Return the bounds of classes from end to end as a polars frame."""
+        """Return the end-to-end bounds of classes as a polars frame."""
         import polars as pl  # lazy: imports of perhop load no polars
 
         from perhop.frames import TableFrame  # lazy: polars
@@ -154,7 +154,7 @@ class Bounds:
         return TableFrame(self.classes, schema=schema, orient="row")
 
     def of_class(self, name: str) -> Bounds:
-        """Return the bounds of one class of traffic and of the queues that it waits in.
+        """Return the bounds of one class of traffic and of the queues in which its packets wait.
 
         Raises:
             InvalidInputError: the class does not exist.

@@ -44,7 +44,7 @@ def made_folder(folder: Path) -> Iterator[None]:
         return
     opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
-        # Another process moved a folder of root with content to this name. The owner of this folder does not
+        # A folder with content is not new: another process of root moved it to this name. Its owner does not
         # change.
         is_new = os.fstat(opened).st_uid == 0 and not os.listdir(opened)  # noqa: PTH208 - an open folder
         yield

@@ -61,7 +61,7 @@ class Checked:
     """A file and its findings."""
 
     file: Path
-    #: `scenario`, `policies`, `tests` or `router`; `None` if it cannot be read.
+    #: `scenario`, `policies`, `tests` or `router`; `None` if the file cannot be read.
     kind: str | None
     findings: list[Finding]
     #: The report of a router's configuration.
@@ -72,8 +72,8 @@ class Checked:
     rendered: tuple[str, str] | None = None
     #: The suppressed lines of a configuration, with their rules.
     hidden: Suppression = field(default_factory=Suppression)
-    #: Its part of the document of `--json`, if it is written in advance. `router` then has only the platform,
-    #: because the lines and policies as objects take ten times the memory of the text.
+    #: The part of the file in the document of `--json`, if it is written in advance. `router` then has only
+    #: the platform, because the lines and policies as objects take ten times the memory of the text.
     document: str | None = None
     #: The findings that need the other devices of a network.
     between: list[Finding] = field(default_factory=list)
@@ -83,7 +83,7 @@ class Checked:
         return sum(finding.severity == severity for finding in self.findings)
 
     def forget_lines(self) -> None:
-        """Drop the lines of the report. As objects, they need ten times the memory of the text."""
+        """Drop the lines of the report, which need ten times the memory of the text."""
         if self.router is not None:
             self.router = {**self.router, "lines": []}
 
@@ -107,8 +107,8 @@ def check_file(
     the file.
 
     Raises:
-        UnknownNameError: a comment of the file suppresses a rule that does not exist. UnreadableFileError:
-        the file cannot be read.
+        UnknownNameError: a comment of the file suppresses a rule that does not exist.
+        UnreadableFileError: the file cannot be read.
 
     """
     text = router_text(file)
@@ -257,7 +257,10 @@ def findings_table(found: Mapping[str, Iterable[Finding]]) -> Table:
 
 
 def _content(file: Path) -> bytes:
-    """Return the content of a file of policies; empty if it has errors, which a scenario check reports."""
+    """Return the content of a file of policies; empty if the file cannot be read.
+
+    The check of the scenario reports an unreadable file.
+    """
     try:
         with regular_file(file) as stream:
             return read_rest(stream, SCENARIO, file)

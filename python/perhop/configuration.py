@@ -129,7 +129,7 @@ def refused_option(error: ValueError) -> InvalidInputError:
 def configured(
     source: RouterConfiguration, platform: str | None, assume: Mapping[str, str] | None
 ) -> RouterConfiguration:
-    """Return a router's `configuration` in a scenario, read as that of a platform and with assumptions."""
+    """Return a router's `configuration` of a scenario with a platform and assumptions added."""
     made: dict[str, Any] = {**source}
     if platform is not None:
         made["platform"] = {"profile": platform}
@@ -163,7 +163,7 @@ def _checked(
 
 
 def reading_platform(text: str, platform: str | None) -> str | None:
-    """Return the platform to read a text by; `None` if the platform has another language than the text."""
+    """Return `platform` for reading a text; `None` if the platform has another language than the text."""
     if platform is None:
         return None
     try:
@@ -172,7 +172,7 @@ def reading_platform(text: str, platform: str | None) -> str | None:
         raise refused_option(error) from error
 
 
-#: The rule by which a system is refused.
+#: The rule that refuses a system.
 NOT_SUPPORTED = "platform-not-supported"
 
 
@@ -204,7 +204,7 @@ def evidence_words(rules: Mapping[str, Sequence[str]]) -> str:
 
 
 def is_supported(report: RouterReport) -> bool:
-    """Whether perhop simulates the system of a configuration, or the user chose another platform for it."""
+    """Whether perhop simulates the device of a configuration; true for a report without a platform."""
     platform = report.get("platform")
     return platform is None or platform["supported"]
 
@@ -326,7 +326,7 @@ class Configuration:
 
     @property
     def open(self) -> bool:
-        """Whether it is short enough to be shown expanded."""
+        """Whether the configuration is short enough to be shown expanded."""
         return len(self.lines) <= _SHORT
 
 

@@ -51,7 +51,7 @@ class RouterLine(TypedDict):
     text: str
     state: str
     note: NotRequired[str | None]
-    #: The line of the command whose block contains it, if any.
+    #: The line of the command whose block contains the line, if any.
     block: NotRequired[int]
 
 
@@ -63,7 +63,7 @@ class RouterDiagnostic(TypedDict):
     rule: str
     message: str
     router: str
-    #: The interfaces whose policies it concerns.
+    #: The interfaces whose policies the diagnostic concerns.
     interfaces: list[str]
     #: The number of omitted interfaces, in the report of a large configuration.
     further_interfaces: NotRequired[int]
@@ -105,7 +105,7 @@ class ResolvedPriority(TypedDict):
 
 
 class ResolvedPolice(TypedDict):
-    """`police` of a class, its actions as the router prints them."""
+    """`police` of a class, with the actions as the router prints them."""
 
     kind: Literal["bps", "percent", "pps"]
     value: int
@@ -180,11 +180,11 @@ class ResolvedClass(TypedDict):
     name: str
     line: int
     combination: Literal["match-all", "match-any"]
-    #: Its match lines as the router prints them.
+    #: The match lines of the class, as the router prints them.
     matches: list[str]
-    #: Its queue in results; `None` if its packets wait in the queue of another class.
+    #: The queue of the class in results; `None` if its packets wait in the queue of another class.
     queue: str | None
-    #: Its conditioner in results, if it polices or marks.
+    #: The conditioner of the class in results, if the class polices or marks.
     conditioner: str | None
     bandwidth: ResolvedGuarantee | None
     priority: ResolvedPriority | None
@@ -193,9 +193,9 @@ class ResolvedClass(TypedDict):
     queue_limit: ResolvedLimit | None
     fair_queue: ResolvedFairQueue | None
     random_detect: ResolvedRandomDetect | None
-    #: The marks that it sets, as the router prints them.
+    #: The marks that the class sets, as the router prints them.
     marks: list[str]
-    #: Whether it drops every packet.
+    #: Whether the class drops every packet.
     drop: NotRequired[bool]
     policy: ResolvedPolicy | None
 
@@ -231,7 +231,7 @@ class PortLimiter(TypedDict):
     """A limiter in front of a policy."""
 
     line: int
-    #: Its place among the conditioners of its side.
+    #: The place of the limiter among the conditioners of its side.
     conditioner: int
 
 
@@ -264,7 +264,7 @@ class RouterPort(TypedDict):
     policies: NotRequired[PortPolicies]
     limiters: NotRequired[PortLimiters]
     counted_bytes: NotRequired[CountedBytes]
-    #: Whether its packets go to the device itself.
+    #: Whether the packets of the port go to the device itself.
     leads_to_device: NotRequired[bool]
     #: The reason why the queues of departing packets are not modeled.
     unmodeled_queues: NotRequired[str]
@@ -286,13 +286,14 @@ class PlatformSign(TypedDict):
 
 
 class RecognizedPlatform(TypedDict):
-    """The platform whose rules a configuration is read by."""
+    """The platform by whose rules perhop reads a configuration."""
 
     profile: str
     dialect: str
     #: The name of the operating system that wrote the configuration.
     system: str
-    #: Whether perhop simulates the system, or the user chose a platform.
+    #: Whether perhop simulates the queues of the device. A platform that the user chose for Cisco IOS counts
+    #: as simulated.
     supported: bool
     #: Whether the user chose the platform.
     chosen: bool

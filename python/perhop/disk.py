@@ -20,8 +20,8 @@ from perhop.errors import PerhopWarning
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# Files that are synchronized at the same time: the file system then commits them together, and twenty small
-# files take 8 ms instead of 50 to 100 ms.
+# The number of files that are synchronized at the same time. The file system then commits them together, and
+# twenty small files take 8 ms instead of 50 to 100 ms.
 _AT_ONCE = 8
 # linux/fs.h and sys/stdio.h: exchange two names in one step.
 _RENAME_EXCHANGE = 2

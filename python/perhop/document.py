@@ -51,14 +51,14 @@ class Document(MutableMapping[str, Any]):
 
     @property
     def base(self) -> Path:
-        """The folder that relative paths in the scenario start from."""
+        """The folder at which relative paths of the scenario start."""
         return self._base
 
     def to_json(self) -> str:
         """Return the scenario as one line of JSON.
 
         Raises:
-            InvalidInputError: its lists and mappings are nested too deeply.
+            InvalidInputError: lists and mappings of the scenario are nested too deeply.
 
         """
         require_levels(self._data, "the scenario")

@@ -17,7 +17,7 @@ class Exit(IntEnum):
     INTERRUPTED = 3
     NOT_MET = 4
     MISSING_CAPABILITY = 5
-    #: As in sysexits.h of BSD: EX_SOFTWARE, EX_IOERR, EX_TEMPFAIL.
+    #: Exit codes of BSD sysexits.h: EX_SOFTWARE, EX_IOERR, EX_TEMPFAIL.
     INTERNAL = 70
     WRITE_FAILED = 74
     FAILED = 75
@@ -29,7 +29,7 @@ class PerhopWarning(UserWarning):
 
 #: Limit on the nesting of lists and mappings, as in the readers in Rust.
 MOST_LEVELS = 64
-#: Reports that a document has more levels.
+#: The message about a document with more levels.
 NESTED_TOO_DEEPLY = f"lists and mappings are nested more than {MOST_LEVELS} levels deep"
 
 
@@ -43,7 +43,7 @@ class PerhopError(Exception):
         self.help = help
 
     def __str__(self) -> str:
-        """Return the message; a `KeyError` would quote it."""
+        """Return the message without the quotes that `KeyError` adds."""
         return str(self.args[0])
 
 
@@ -57,13 +57,13 @@ class Diagnostic(TypedDict):
     """An error or a warning about a place in a file; fields that do not apply are `None`."""
 
     severity: Literal["error", "warning", "note"]
-    #: The rule of `perhop check` that found it.
+    #: The rule of `perhop check` that found the error or warning.
     rule: str
     file: str | None
     line: int | None
     column: int | None
     path: str
-    #: The override that caused it, as `path=value`.
+    #: The override that caused the error or warning, as `path=value`.
     set: str | None
     message: str
     help: str | None

@@ -32,12 +32,12 @@ _HOLDS: Mapping[Kind, Callable[[pl.DataType], bool]] = {
     "count": lambda found: found == pl.UInt64,
     "float": lambda found: found == pl.Float64,
 }
-# Columns that count the drops of one cause start with this.
+# The prefix of columns that count the drops of one cause.
 _CAUSE = "dropped_"
 
 
 class TableFrame(pl.DataFrame):
-    """A table as a polars frame; a conversion that lacks a package reports what to install.
+    """A table as a polars frame; a conversion that lacks a package reports which package to install.
 
     The results of operations of polars, such as a selection, are plain frames.
     """
@@ -48,7 +48,7 @@ class TableFrame(pl.DataFrame):
             return super().to_pandas(**options)
 
     def to_arrow(self, **options: Any) -> pa.Table:  # noqa: ANN401 - those of polars
-        """Return the table as one of Arrow; raises `MissingCapabilityError` without the package."""
+        """Return the table as an Arrow table; raises `MissingCapabilityError` without the package."""
         with _converting("Arrow"):
             return super().to_arrow(**options)
 
@@ -87,8 +87,8 @@ def read_parquet(file: Path, content: bytes, columns: Mapping[str, Kind]) -> pl.
     """Return the table in the content of a Parquet file.
 
     Raises:
-        UnreadableFileError: it is not a Parquet file, or one of `columns` is missing, has gaps or has another
-            type.
+        UnreadableFileError: the content is not a Parquet file, or one of `columns` is missing, has gaps or
+            has another type.
 
     """
     try:
@@ -107,7 +107,7 @@ def read_parquet(file: Path, content: bytes, columns: Mapping[str, Kind]) -> pl.
 
 
 def as_parquet(table: pl.DataFrame) -> bytes:
-    """Return a table as Parquet. Polars does not write it: it reports a full disk as another error."""
+    """Return a table as Parquet. Polars does not write the file, because it hides that a disk is full."""
     content = BytesIO()
     table.write_parquet(content)
     return content.getvalue()
@@ -147,7 +147,7 @@ def means(groups: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
 
 
 def shares(classes: pl.DataFrame, column: str) -> dict[str, tuple[float, float, float]]:
-    """Return the mean share of each class in the sum of column `of`, percent, and its 95 % interval."""
+    """Return the mean share of each class in the sum of `column`, percent, and its 95 % interval."""
     whole = pl.col(column).sum().over("replication")
     table = classes.with_columns(pl.col("class").cast(pl.String), share=100.0 * pl.col(column) / whole)
     found = {}

@@ -18,7 +18,8 @@ from typing import IO, Any
 
 from perhop.errors import NESTED_TOO_DEEPLY, UnreadableFileError, has_levels
 
-# Do not wait for the other end of a pipe. Open as bytes, which Windows distinguishes from text.
+# The flags for opening a file: `O_NONBLOCK` does not wait for the other end of a pipe, and `O_BINARY` reads
+# bytes on Windows.
 _FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_CLOEXEC", "O_BINARY"))
 # The simulator uses the same wording for the files that it reads.
 _REASONS = {
@@ -41,7 +42,7 @@ class Limits:
     longest_line: int | None = None
 
     def require(self, content: bytes, file: Path | str) -> None:
-        """Raise `UnreadableFileError` for content beyond a limit."""
+        """Raise `UnreadableFileError` for content above a limit."""
         if len(content) > self.most_bytes:
             raise self.beyond(file, f"more than {self.most_bytes} bytes", "a shorter file")
         if self.most_lines is not None and content.count(b"\n") > self.most_lines:
@@ -89,7 +90,7 @@ def unreadable(file: Path, error: OSError) -> UnreadableFileError:
 
 @contextmanager
 def regular_file(file: Path, within: int | None = None) -> Iterator[IO[bytes]]:
-    """Open a regular file, whose name is relative to the open folder `within`, if given.
+    """Open a regular file. With `within`, the name is relative to that open folder.
 
     Raises:
         OSError: there is no such file, or it is a folder, a pipe, a device or a socket.
@@ -112,7 +113,7 @@ def _name_of(mode: int) -> str:
 
 
 def read_rest(stream: IO[bytes], limits: Limits, file: Path | str, begin: bytes = b"") -> bytes:
-    """Return `begin` and the rest of a stream; raises `UnreadableFileError` beyond a limit."""
+    """Return `begin` and the rest of a stream; raises `UnreadableFileError` above a limit."""
     content = begin + stream.read(limits.most_bytes + 1 - len(begin))
     limits.require(content, file)
     return content
@@ -142,7 +143,7 @@ def parsed_json(text: str | bytes, constant: Callable[[str], Any] | None = None)
     """Return the value of an untrusted JSON text; `constant` reads `NaN` and infinities.
 
     Raises:
-        ValueError: it is malformed, or its lists and mappings are nested too deeply.
+        ValueError: the text is malformed, or its lists and mappings are nested too deeply.
 
     """
     try:

@@ -42,8 +42,8 @@ _handled: list[signal.Signals] = []
 # The delay before a retry of a signal that arrived where it cannot raise an exception.
 _AGAIN_AFTER_S = 0.01
 
-# Modules in which signals raise no exception: an interrupted import leaves a partial module, and the others
-# call Python from native code, which panics on an unexpected exception.
+# Modules in which signals raise no exception: an interrupted import leaves a partial module, and the other
+# modules call Python from native code, which panics on an unexpected exception.
 _UNBROKEN = {"importlib", "_frozen_importlib", "matplotlib", "numpy", "polars"}
 
 # Methods of `threading` in which signals raise no exception, because their lock would stay locked and other
@@ -54,8 +54,8 @@ _LOCKING = {"__enter__", "__exit__"}
 def handle() -> None:
     """Install handlers that raise an exception for each signal that ends a program.
 
-    Ctrl-C raises `KeyboardInterrupt`, the others `EndedBySignal`. Ignored signals stay ignored, because
-    the caller may want the program to continue, as nohup does. A signal that arrives during work in
+    Ctrl-C raises `KeyboardInterrupt`, the other signals `EndedBySignal`. Ignored signals stay ignored,
+    because the caller may want the program to continue, as nohup does. A signal that arrives during work in
     `_UNBROKEN` or `_LOCKING` raises its exception after that work.
     """
     _handled[:] = [number for number in ENDING if signal.getsignal(number) != signal.SIG_IGN]
@@ -87,7 +87,7 @@ def _raised(number: int, frame: FrameType | None) -> None:
 
 def _is_unbroken(frame: FrameType | None) -> bool:
     frame = frame or sys._getframe()
-    # The alarm of a retried signal.
+    # Skip the frames of this module, which are those of the alarm that retries a signal.
     while frame is not None and frame.f_globals is globals() and frame.f_code is not _ignored.__code__:
         frame = frame.f_back
     if frame is not None and _module(frame) == "threading" and frame.f_code.co_name in _LOCKING:
@@ -123,7 +123,7 @@ def _ignored(found: UnraisableHookArgs) -> None:
 
 
 def _sent(kind: type[BaseException], error: BaseException | None) -> signal.Signals | None:
-    """Return the signal that raises an exception in a command, `None` for any other exception."""
+    """Return the signal for an exception that a signal raised; `None` for any other exception."""
     if issubclass(kind, KeyboardInterrupt):
         return signal.SIGINT
     return signal.Signals(error.number) if isinstance(error, EndedBySignal) else None
@@ -160,7 +160,7 @@ class Deferral:
         if callable(before):
             before(number, frame)
         else:
-            # The system's own handling: the process ends.
+            # Without a Python handler, the system ends the process.
             signal.signal(number, before)
             signal.raise_signal(number)
 

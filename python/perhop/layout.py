@@ -1,7 +1,7 @@
 """The layout of a saved run: the columns of its tables and the shape of its summary.
 
-The simulator writes both; tests/test_forged.py compares them with a run. Every saved run has the listed
-parts, or its reader raises an error that names the missing part. Additions of a later version are not errors.
+The simulator writes both; tests/test_forged.py compares them with a run. If a saved run lacks a listed part,
+the reader raises an error that names the part. Additions of a later version are not errors.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from perhop.shape import METRIC, ByName, Optional, OrNull, Pair
 
-#: The type of a column: names, whole numbers, or numbers, NaN if not measured.
+#: The type of a column: names, whole numbers, or decimal numbers, with NaN if not measured.
 Kind = Literal["text", "count", "float"]
 
 

@@ -1,6 +1,6 @@
 """Limits of this machine and of captures.
 
-They are in a module of their own, because the modules that use them load more than `perhop check` needs.
+The limits have a separate module, because related modules import more than `perhop check` needs.
 """
 
 from __future__ import annotations

@@ -19,16 +19,16 @@ def is_file(file: Path) -> bool:
 
 
 def has_text(file: Path, text: str) -> bool:
-    """Whether the file exists with exactly this text. A damaged byte may make it undecodable."""
+    """Whether the file exists with exactly this text; compares bytes, as a damaged file may not be text."""
     return is_file(file) and read_bytes(file) == text.encode()
 
 
 def read_bytes(
     file: Path, *, within: int | None = None, shown: Path | None = None, size: int | None = None
 ) -> bytes:
-    """Return the contents of a regular file, whose name is relative to the open folder `within`, if given.
+    """Return the contents of a regular file. With `within`, the name is relative to that open folder.
 
-    Errors name it `shown`; by default, the given name.
+    Errors name the file `shown`; by default, the given name.
 
     Raises:
         UnreadableFileError: the file does not exist, is not a regular file, has another size, or cannot be

@@ -1,7 +1,7 @@
 """Exclusive access of a writer to a folder: `flock` on a hidden file next to it.
 
-The system releases the lock when the process ends, however it ends. The next writer reuses and removes the
-lock file of a killed process.
+The system releases the lock when the process ends for any reason. The next writer reuses and removes the lock
+file of a killed process.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _guard = threading.Lock()
 def reserve(folder: Path) -> None:
     """Lock a folder until its `locked` block or the process ends.
 
-    Without a parent folder, there is no place for the lock file and no other writer.
+    Without a parent folder, no lock file can exist, and there is no other writer.
 
     Raises:
         InvalidInputError: another process is writing the folder.
@@ -78,7 +78,7 @@ def held(file: Path) -> Iterator[None]:
 
 
 def is_abandoned(file: Path) -> bool:
-    """Whether a hidden file is unlocked because its writer was killed; false if that cannot be known."""
+    """Whether a hidden file is unlocked because its writer was killed; false on systems without locks."""
     if _flock() is None:
         return False
     with suppress(OSError):
@@ -102,7 +102,7 @@ def _flock() -> Callable[[int, int], None] | None:
 
 
 def _lock(opened: int) -> None:
-    """Lock an open file, or raise `OSError` at once."""
+    """Lock an open file; raise `OSError` at once if another process has the lock."""
     flock = _flock()
     if flock is not None:
         flock(opened, _EXCLUSIVE | _AT_ONCE)
@@ -158,12 +158,12 @@ def _take(folder: Path) -> int | None:
                 ) from error
             file.unlink(missing_ok=True)
             return None
-        # The owner of the file has removed it in the meantime, so no other process will open the locked file.
+        # The previous owner has removed the file, so no other process will open the locked file.
         os.close(opened)
 
 
 def _open_lock(file: Path) -> int:
-    """Open a lock file without following links, which another user may have created."""
+    """Open a lock file. Do not follow a link, because another user can create one."""
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
         opened = os.open(file, flags, 0o666)
@@ -185,7 +185,7 @@ def _no_lock(file: Path) -> InvalidInputError:
 
 
 def _is_still(file: Path, opened: int) -> bool:
-    """Whether the open file is still the file of that name."""
+    """Whether the name still refers to the open file."""
     try:
         return os.path.samestat(file.lstat(), os.fstat(opened))
     except FileNotFoundError:

@@ -1,6 +1,6 @@
 """The manifest of a folder that perhop wrote: its kind, and size and SHA-256 of every file in it.
 
-It protects against damage and mistakes, not against an attacker who computes new checksums.
+Checksums protect against damage and mistakes, not against an attacker who computes new checksums.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from perhop.errors import UnreadableFileError
 from perhop.inputs import parsed_json
 from perhop.loading import damaged, read_bytes
 
-#: The file in folders that perhop wrote. perhop may replace a folder with this file in its own format.
+#: The name of the manifest. perhop may replace a folder with a manifest in its own format.
 MANIFEST = "manifest.json"
-#: The value of `format` in a manifest of perhop: other programs have a manifest.json, too.
+#: The value of `format` in a manifest of perhop; other programs also write a manifest.json.
 FORMAT = "perhop"
-#: Version of the layout of manifests; a change that could break a reader increments it.
+#: The version of the layout of manifests. A change that could break a reader increments the version.
 VERSION = 2
 
 #: The kind of content of a folder.
@@ -53,7 +53,7 @@ def seal(folder: Path, kind: Kind, about: Mapping[str, Any]) -> None:
 def sealed(folder: Path, kind: Kind, about: Mapping[str, Any], names: Collection[str] | None = None) -> str:
     """Return the manifest of a folder with some files, or with all files except a manifest.
 
-    It contains neither date nor machine, so that equal results give equal bytes.
+    The manifest contains neither date nor machine, so that equal results give equal bytes.
     """
     files = {}
     for name in sorted({*(_names(folder) if names is None else names)} - {MANIFEST}):
@@ -76,7 +76,7 @@ def parse(file: Path, content: bytes) -> dict[str, Any]:
     """Return the content of a manifest.
 
     Raises:
-        UnreadableFileError: it is not a manifest of perhop, has another version, or is damaged.
+        UnreadableFileError: the content is not a manifest of perhop, has another version, or is damaged.
 
     """
     try:
@@ -89,7 +89,7 @@ def parse(file: Path, content: bytes) -> dict[str, Any]:
     given = found.pop("sha256", None)
     text = json_text(found)
     whole = json_text(found | {"sha256": given})
-    # Compared as text, so that changes without effect on the JSON value are also found.
+    # The comparison is of texts, to find changes that do not change the JSON value.
     if given != digest(text.encode()) or whole.encode() != content:
         raise damaged(file, "it has changed since it was saved")
     if found["schema_version"] != VERSION:
@@ -122,7 +122,7 @@ def is_safe(name: str) -> bool:
 
 
 def foreign(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
-    """Generate the files of a folder that are not in its manifest: they belong to the user."""
+    """Generate the files of a folder that are not in its manifest, because they belong to the user."""
     own = {MANIFEST, *manifest["files"]}
     above = {str(parent) for name in own for parent in PurePosixPath(name).parents}
     for path in inside(folder):
@@ -135,7 +135,7 @@ def foreign(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
 def remove_own(folder: Path, manifest: Mapping[str, Any]) -> None:
     """Remove the files in the manifest of a folder, and the folder if it is then empty.
 
-    Links are not followed, and nothing that the manifest does not name is touched. The manifest is removed
+    Links are not followed, and files that the manifest does not name are not touched. The manifest is removed
     last.
     """
     own = {MANIFEST, *manifest["files"]}

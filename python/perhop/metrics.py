@@ -46,7 +46,7 @@ class Metric(NamedTuple):
 def resolve(text: str) -> Metric:
     """Return the metric that `text` names: a column with or without its unit, or a word such as `loss`.
 
-    A class may precede it: `voice.delay_p99` is `("voice", "delay_p99_s", "s")`.
+    A name of a class may precede the metric: `voice.delay_p99` is `("voice", "delay_p99_s", "s")`.
 
     Raises:
         InvalidInputError: there is no such metric; the help lists the most similar ones.
@@ -64,7 +64,7 @@ def resolve(text: str) -> Metric:
 
 
 def better(column: str) -> Literal["small", "large"]:
-    """Return the usual goal for a metric: few drops and short delays, otherwise a high value."""
+    """Return the default goal for a metric: few drops and short delays, otherwise a high value."""
     return "small" if column.startswith(_SMALL) else "large"
 
 

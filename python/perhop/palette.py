@@ -45,8 +45,8 @@ _CLASSES = tuple(role for role in PALETTE if role.startswith("class"))
 def of_precedences(count: int) -> list[tuple[str, str]]:
     """Return role and line style of each drop precedence, starting with 0.
 
-    More than three are not drop precedences but, for example, the eight IP precedences, where a higher value
-    is dropped less: they have neutral colors.
+    More than three roles are, for example, the eight IP precedences, of which a higher value is dropped less.
+    Such roles have neutral colors.
     """
     if count > len(PRECEDENCES):
         return of_lines(count)
@@ -66,6 +66,6 @@ def of_classes(names: Iterable[str]) -> dict[str, str]:
 
 
 def of_lines(count: int) -> list[tuple[str, str]]:
-    """Return role and line style of `count` lines without their own color; all differ up to 24 lines."""
+    """Return role and line style of `count` lines without their own color; up to 24 lines are distinct."""
     roles = [_CLASSES[number % len(_CLASSES)] for number in range(count)]
     return [(role, STROKES.get(role, "solid")) for role in roles]

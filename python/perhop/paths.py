@@ -78,9 +78,9 @@ def short_names(paths: Sequence[str]) -> dict[str, str]:
 
 
 def base_unit(path: str) -> str:
-    """Return the unit of numbers at a path: `b/s`, `s`, `bytes` or `1/s`; nothing without a unit.
+    """Return the unit of numbers at a path: `b/s`, `s`, `bytes` or `1/s`; empty without a unit.
 
-    The length of a queue has no unit: it is in packets or in bytes.
+    The length of a queue has no unit, because it can be in packets or in bytes.
     """
     return _unit(path)[0]
 
@@ -88,7 +88,7 @@ def base_unit(path: str) -> str:
 def written(path: str, value: object) -> object:
     """Return a value in the form of a scenario: if the schema requires a unit, a number gets the base unit.
 
-    It is exact: 2e6 at `links.1.rate` is `2000000b/s`. Other values do not change.
+    The value is exact: 2e6 at `links.1.rate` is `2000000b/s`. Other values do not change.
     """
     if isinstance(value, bool) or not isinstance(value, Real):
         return value
@@ -125,7 +125,7 @@ def _types(node: Mapping[str, Any], types: Mapping[str, Any], rest: Sequence[str
     if rest[0] in node.get("properties", {}):
         yield from _types(node["properties"][rest[0]], types, rest[1:])
         return
-    # The names of list elements and of keys of one's own may contain dots.
+    # The names of list elements and user-defined keys may contain dots.
     for inner in (node.get("items"), node.get("additionalProperties")):
         if isinstance(inner, Mapping):
             for length in range(1, len(rest) + 1):

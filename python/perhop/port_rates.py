@@ -42,12 +42,12 @@ class PortRates:
     port: str
     #: The rate of the port's line, bits per second; `None` if it is not known.
     line_bps: float | None
-    #: The source of that rate, as text.
+    #: The source of `line_bps`, as text.
     line: str
-    #: The limitations of the rates, one sentence each.
+    #: Assumptions that limit the validity of the rates, one sentence each.
     assumed: list[str]
     queues: list[QueueRates]
-    #: Lines of its configuration without a model, which these rates ignore.
+    #: The configuration lines that perhop does not model and that these rates ignore.
     not_looked_at: list[str] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
@@ -70,7 +70,7 @@ def port_rates(
         file: a scenario, a file of policies, or a configuration.
         interface: only this port.
         rate: the rate of the line, in place of the rate in the file; for a policy without an interface,
-            the rate of the interface made for it.
+            the rate of the interface that perhop adds.
         policy: only this policy, for a file of policies or policies without an interface.
         platform: of a configuration: the platform whose rules apply.
         assume: of a configuration: match criteria of class-maps.
@@ -149,10 +149,10 @@ def _of_router(
 
 
 def _has_own_queues(port: RouterPort) -> bool:
-    """Whether the configuration defines the queues of a port; otherwise they are the queues of the device."""
+    """Whether the configuration defines the queues of a port; otherwise the device defines them."""
     queueing = port["output"].get("queueing")
     is_written = "policies" not in port or port["policies"]["output"] is not None
-    # Ports with shaped round robin have queues without a policy, and their levels.
+    # Ports with shaped round robin have queues with a level, but no policy.
     return queueing is not None and (is_written or any(map(_has_level, queueing["classes"])))
 
 
@@ -186,7 +186,7 @@ def _of_interface(port: RouterPort, rate: str | None, report: RouterReport) -> P
 
 
 def _with_leftovers(queue: QueueRates, line_bps: float | None) -> QueueRates:
-    """Return the rates of a queue with 0 percent, without the minimum weight that schedulers have for 0."""
+    """Return the rates of a queue with 0 percent, without the minimum weight that schedulers use."""
     busy = queue["while_busy_bps"]
     is_least = busy is not None and line_bps is not None and busy <= 1.01 * _LEAST * line_bps
     return {**queue, "promised_bps": None, "while_busy_bps": 0.0 if is_least else busy, "excess": 0.0}
@@ -220,7 +220,7 @@ def _port(name: str, policy: PolicyConfig, line_bps: float | None, because: str)
 
 
 def _bytes_beyond_ip(policy: PolicyConfig) -> int:
-    """Return the bytes that rates count beyond the IP bytes: those set at the port or at outer classes."""
+    """Return the bytes beyond IP that rates count, which the port or outer classes set."""
     if own := policy.get("overhead"):
         return own
     layers = set()

@@ -32,14 +32,14 @@ class Queue:
     """A leaf class of a port."""
 
     port: str
-    #: The names of its classes from the outermost in, joined by `/`, as in results.
+    #: The names of the queue's classes from the outermost in, joined by `/`, as in results.
     name: str
-    #: Its class in the policy; empty for the queue of a port without a policy.
+    #: The class of the queue in the policy; empty for the queue of a port without a policy.
     config: ClassConfig
 
     @property
     def buffer(self) -> tuple[str, Mapping[str, Any]]:
-        """The kind of its buffer manager, and the parameters."""
+        """The kind of the buffer manager, and its parameters."""
         buffer: Mapping[str, Any] = self.config.get("buffer") or {"tail-drop": {}}
         return next(iter(buffer.items()))
 
@@ -56,7 +56,7 @@ class Port:
 
     sender: str
     receiver: str
-    #: The link, and the settings of this end of it.
+    #: The link, and the settings of the link's end at the port.
     link: LinkConfig
     interface: InterfaceConfig
     #: The output policy and its name, if any.
@@ -65,21 +65,21 @@ class Port:
 
     @property
     def name(self) -> str:
-        """Its name in results."""
+        """The name of the port in results."""
         return f"{self.sender}->{self.receiver}"
 
     @property
     def rate(self) -> str:
-        """Its rate as written."""
+        """The rate of the port as written."""
         return str(self.interface.get("rate") or self.link["rate"])
 
     @property
     def queueing(self) -> QueueingConfig | None:
-        """Its classes and their scheduler, if any."""
+        """The classes of the port and their scheduler, if any."""
         return self.policy.get("queueing") if self.policy else None
 
     def queues(self) -> list[Queue]:
-        """Return its queues, in the order of results."""
+        """Return the queues of the port, in the order of results."""
         if not self.queueing:
             return [Queue(self.name, "fifo", {"name": "fifo"})]
         return list(_leaves(self.name, self.queueing, ""))
@@ -100,7 +100,7 @@ class Tin:
 
     #: The name in results, which follows the name of the class.
     name: str
-    #: The part of the rate up to which the class is served before the earlier tins; the first tin has the
+    #: The fraction of the rate up to which the tin is served before the earlier tins; the first tin has the
     #: rest.
     part: float
     #: The packets of the tin.
@@ -116,7 +116,7 @@ def tins_of(config: ClassConfig) -> list[Tin]:
 
 
 def queue_names(config: ClassConfig, name: str) -> list[str]:
-    """Return the names in results of the queues of a class called `name`: its own, or those of its tins."""
+    """Return the names in results of the queues of a class called `name`: one, or one for each tin."""
     return [f"{name}/{tin.name}" for tin in tins_of(config)] or [name]
 
 
@@ -143,7 +143,7 @@ def resolved(scenario: ScenarioConfig | Mapping[str, Any]) -> ScenarioConfig:
 
 @lru_cache(maxsize=8)
 def _resolved(text: str, base: str) -> ScenarioConfig:
-    """Return the scenario in `text`, resolved; cached, because several plots of it need it."""
+    """Return the scenario in `text`, resolved. The result is cached, because several plots need it."""
     found = cast("ScenarioConfig", json.loads(_core.resolve(text, base)))
     for router in found.get("routers", {}).values():
         router.pop("configuration", None)

@@ -22,8 +22,8 @@ _SHOWN = _PICTURES | dict.fromkeys((*_UNSEEN, *_HALVES, *_NONCHARACTERS), 0xFFFD
 def printable(text: str) -> str:
     """Return a text whose control characters, except tabs and line ends, are replaced by symbols.
 
-    Terminals and pipeline logs then interpret no part of the text as a command, and XML allows all of its
-    characters.
+    Terminals and pipeline logs then interpret no part of the text as a command, and XML allows all characters
+    of the text.
     """
     return without_log_commands(text if text.isprintable() else text.translate(_SHOWN))
 
@@ -35,7 +35,7 @@ _HASH_COMMAND = re.compile(r"##(?=(?:vso)?\[)")
 
 
 def without_log_commands(text: str) -> str:
-    """Return a text without log commands of pipelines: similar characters replace their marks."""
+    """Return a text without log commands of pipelines; similar characters replace their signs."""
     if "::" in text:
         text = _COLON_COMMAND.sub("\\1\u2237", text)
     return _HASH_COMMAND.sub("\uff03#", text) if "##" in text else text
@@ -47,12 +47,12 @@ _MARKUP = re.compile(r"""[^\w ,./%±→()+=;'"?>:-]|\b_|_\b|:(?! |$)|www\.|^[>#=
 
 
 def in_markdown(text: str) -> str:
-    """Return a text for a line or a cell of Markdown, as code if it could be read as markup."""
+    """Return a text for a line or a cell of Markdown, as code if its characters could be markup."""
     return as_code(text) if _MARKUP.search(text) else text
 
 
 def as_code(text: str) -> str:
-    """Return a text for a line or a cell of Markdown as code, in which nothing else has an effect."""
+    """Return a text as code for a line or a cell of Markdown, so that none of its characters is markup."""
     shown = " ".join(printable(text).split()) or " "
     longest = max(map(len, re.findall("`+", shown)), default=0)
     fence = "`" * (longest + 1)

@@ -47,7 +47,7 @@ def platform_rules(name: str) -> list[PlatformRule]:
 
 
 def has_rules(name: str) -> bool:
-    """Whether the rules of the platform called `name` are data."""
+    """Whether perhop has data about the rules of the platform called `name`."""
     try:
         return bool(platform_rules(name))
     except UnknownNameError:

@@ -31,13 +31,13 @@ class Aspect(TypedDict):
     second: str | None
 
 
-#: A packet that is treated differently; `with` is a second packet, if the two packets share
-#: a queue or a limit in only one configuration.
+#: A packet that is treated differently; `with` is a second packet, if the two packets share a queue or a
+#: limit in only one configuration.
 Counterexample = TypedDict("Counterexample", {"packet": str, "with": str | None, "treatment": list[Aspect]})
 
 
 class Proof(TypedDict):
-    """The answer."""
+    """The result of a proof."""
 
     verdict: Verdict
     place: str | None
@@ -62,7 +62,7 @@ def prove(
 
     Args:
         first: the configuration of a device.
-        second: another one; its language may be that of another vendor.
+        second: the other configuration, also in the language of another vendor.
         at: the port to compare: one for both, or one for each.
         policy: the policy to compare: one for both, or one for each.
         rate: the rate of an interface for a policy that is not attached to an interface.
@@ -112,7 +112,7 @@ def prove_texts(
 
 
 def _each(given: Sequence[str], option: str) -> tuple[str | None, str | None]:
-    """Return the value of an option for each of the two."""
+    """Return the value of an option for each of the two configurations."""
     if len(given) > 2:
         raise InvalidInputError(f"{option} is given {len(given)} times", "once for both, or once for each")
     if not given:

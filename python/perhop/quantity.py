@@ -17,7 +17,7 @@ _SCALES = {
 
 # Suffixes of metric names that give their units.
 _UNIT_WORDS = ("percent", "s", "ms", "us", "bps", "kbps", "mbps", "packets", "bytes", "segments")
-# A column with delays below the first limit, and no delays above the second, is in milliseconds.
+# A column with delays below the first limit, and without delays above the second limit, is in milliseconds.
 _SHORT_S, _LONG_S = 0.1, 10.0
 #: The longest value or part of a path shown on a line, in letters.
 WIDE = 24
@@ -50,7 +50,7 @@ def counted(count: int, singular: str, several: str | None = None) -> str:
 
 
 def agreement(agree: int, differ: int) -> str:
-    """Return numbers of figures that agree and differ: `4 agree, 0 differ`, `1 agrees, 1 differs`."""
+    """Return the numbers of figures that agree and differ: `4 agree, 0 differ`, `1 agrees, 1 differs`."""
     return f"{agree} {'agrees' if agree == 1 else 'agree'}, {differ} {'differs' if differ == 1 else 'differ'}"
 
 
@@ -90,7 +90,7 @@ def metric_words(metric: str, unit: str) -> str:
 
 
 def unit_words(unit: str) -> str:
-    """Return the text of a unit: a number without a unit is a ratio."""
+    """Return the text of a unit: `ratio` for the unit 1."""
     return "ratio" if unit == "1" else unit
 
 
@@ -133,7 +133,7 @@ def shortened(values: Sequence[str]) -> list[str]:
 def column(groups: list[dict[str, Any]], key: str) -> tuple[str, list[str]]:
     """Return a metric of a summary's groups (`mean`, `ci95`, `unit`) as texts in one unit.
 
-    The unit suits the largest value; delays of a few seconds in a column with delays of milliseconds are in
+    The unit suits the largest value. In a column with delays of milliseconds, delays of a few seconds are in
     milliseconds. Percentiles have the unit of their mean, so that the two can be compared directly.
     """
     values = [group[key] for group in groups]

@@ -19,26 +19,27 @@ if TYPE_CHECKING:
 
 
 class QueueRates(TypedDict):
-    """The rates of one queue, in bits per second of the bytes that its policy counts."""
+    """The rates of one queue, in bits per second of the bytes that the policy counts."""
 
-    #: Its name in results.
+    #: The name of the queue in results.
     queue: str
-    #: Whether it has strict priority.
+    #: Whether the queue has strict priority.
     priority: bool
     #: The guaranteed rate, regardless of the traffic of the other classes; `None` without a guarantee.
     promised_bps: float | None
     #: The rate while all classes send as much as they may; `None` for an unknown line.
     while_busy_bps: float | None
-    #: The rate of its own policer, shaper, cap or ceiling.
+    #: The rate of the queue's own policer, shaper, cap or ceiling.
     limit_bps: float | None
-    #: Whether that limit applies `always` or `under-congestion`.
+    #: Whether `limit_bps` applies `always` or `under-congestion`.
     limit_holds: Literal["always", "under-congestion"] | None
-    #: Its highest rate: the lowest of its limit, the limits of the outer classes, and the rate of the line.
+    #: The highest rate of the queue: the lowest of its limit, the limits of the outer classes, and the rate
+    #: of the line.
     maximum_bps: float | None
     #: Whether these rates are an approximation, because the rates of the queues of HTB add up to more than
     #: the available rate.
     approximate: bool
-    #: Its share of the excess among the classes of its scheduler, 0 to 1.
+    #: The queue's share of the excess among the classes of its scheduler, 0 to 1.
     excess: float | None
 
 
@@ -55,7 +56,7 @@ def _class_rates(policy: str, line_bps: int | None) -> list[QueueRates]:
 def rates(
     scenario: ScenarioConfig | Mapping[str, Any], summary: Mapping[str, Any], sampled: TableColumns
 ) -> list[dict[str, Any]]:
-    """Return a row for each queue of each port whose policy has several queues, or limits the only one.
+    """Return a row for each queue of the ports whose policy has several queues, or limits the only queue.
 
     The obtained rate is the rate that the queue sent, in IP bits per second. The backlog is known if the
     queue was sampled at the end: `sampled` is the table `queues`.
@@ -92,13 +93,13 @@ def _beyond_limit(queue: QueueRates) -> float | None:
 
 
 def _limit(queue: QueueRates) -> float | None:
-    """Return the rate of a queue's own limit, or of a limiter of all packets below its guaranteed rate."""
+    """Return the rate of a queue's limit, or of a limit of all packets below its guaranteed rate."""
     promised, limit, maximum = queue["promised_bps"], queue["limit_bps"], queue["maximum_bps"]
     return maximum if promised is not None and maximum is not None and maximum < promised else limit
 
 
 def _remaining(queue: QueueRates) -> str | None:
-    """Return the share of the excess for a queue without any other rate."""
+    """Return the share of the excess as text, for a queue without any other rate."""
     if queue["priority"] or queue["promised_bps"] is not None or queue["excess"] is None:
         return None
     return f"{100 * queue['excess']:.3g} %"
@@ -109,7 +110,7 @@ def policers(
 ) -> list[dict[str, Any]]:
     """Return a row with place and rate for each conditioner that drops above a rate and had packets.
 
-    Classes of policies for both directions often have the same names.
+    The place is needed, because classes of policies for both directions often have the same names.
     """
     used = {
         (row["node"], row["neighbor"], row["side"], name)
@@ -138,7 +139,7 @@ def platforms(scenario: ScenarioConfig | Mapping[str, Any]) -> dict[str, Recogni
 
 
 def _queued(sampled: TableColumns, end_s: float) -> dict[tuple[str, str], float]:
-    """Return the packets in each sampled queue at the end of the run, their mean over the replications."""
+    """Return the packets in each sampled queue at the end of the run, as means over the replications."""
     found: dict[tuple[str, str], list[float]] = {}
     columns = sampled.lists(["time_s", "precedence", "port", "queue", "packets"])
     for time_s, precedence, port, queue, packets in zip(*columns.values(), strict=True):
@@ -148,7 +149,7 @@ def _queued(sampled: TableColumns, end_s: float) -> dict[tuple[str, str], float]
 
 
 def _sent(port: str, summary: Mapping[str, Any], seconds: float) -> dict[str, dict[str, Any]]:
-    """Return the sent rate of each queue of a port; of several drop precedences, the sum without interval."""
+    """Return the sent rate of each queue of a port; the sum of several precedences has no interval."""
     found: dict[str, dict[str, Any]] = {}
     for row in summary["ports"]:
         if row["port"] == port:
@@ -163,7 +164,7 @@ def _sent(port: str, summary: Mapping[str, Any], seconds: float) -> dict[str, di
 
 
 def _reports(scenario: ScenarioConfig | Mapping[str, Any]) -> Iterator[tuple[str, RouterReport]]:
-    """Return the contents of the configurations whose text is in the scenario."""
+    """Generate the report of each router whose configuration text is in the scenario."""
     for name, router in scenario.get("routers", {}).items():
         configuration = router.get("configuration")
         if configuration and configuration.get("text"):

@@ -1,6 +1,6 @@
 """Values as YAML for people: short parts in one line with braces, text without quotes where possible.
 
-PyYAML writes them. It writes no comments: the caller inserts them between the parts of a file.
+PyYAML writes the values but no comments. The caller inserts comments between the parts of a file.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Verifying saved results: every file against its checksum, then the run itself by repeating it."""
+"""Verifying saved results: the checksum of every file, then a repetition of the run."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class Difference:
     """A file that differs after a repeated run."""
 
     file: str
-    #: The number of different cells of a table or values of a JSON file, and their total.
+    #: The number of different cells of a table or values of a JSON file, and the number of all.
     differing: int
     of: int
     #: The first difference, as text.
     first: str
 
     def __str__(self) -> str:
-        """Return the file, the number of differences and the first one as text."""
+        """Return the file, the number of differences and the first difference as text."""
         if not self.differing:
             return f"{self.file}: {self.first}"
         what = "cell" if self.file.endswith(".parquet") else "value"
@@ -47,11 +47,11 @@ class Difference:
 
 @dataclass(frozen=True)
 class Repeated:
-    """A run that was repeated."""
+    """A saved run and its differences from a repeated run."""
 
-    #: Its folder within the verified one; empty for the verified folder.
+    #: The folder of the run within the verified folder; empty for the verified folder.
     name: str
-    #: The version of perhop that saved it.
+    #: The version of perhop that saved the run.
     version: str
     seed: int
     replications: int
@@ -102,8 +102,8 @@ def verify(
 ) -> Verified:
     """Check every file of saved results, then repeat their simulated runs, including every point of a sweep.
 
-    Live runs, captures, and a study's evaluation of its runs are checked only by their checksums.
-    Relative paths of traces start from `base`, by default the folder of each run.
+    Live runs, captures, and a study's evaluation of its runs are checked only by their checksums. Relative
+    paths of traces start at `base`, by default the folder of each run.
 
     Raises:
         InvalidInputError: the folder contains no results, or a saved scenario cannot run without its traces.
@@ -126,7 +126,7 @@ def verify(
 
 
 def _runs(saved: Saved) -> Iterator[tuple[str, Saved]]:
-    """Generate the simulated runs in a folder, with their names within it."""
+    """Generate the simulated runs in a folder, each with its name within the folder."""
     if saved.kind == "run":
         yield "", saved
     for name in saved.inner():
@@ -216,13 +216,13 @@ def _of_tables(before: Results, now: Results) -> Iterator[Difference]:
         if name not in now.names or name not in before.names:
             yield Difference(file, 0, 0, "is not written now" if name in before.names else "was not saved")
         elif before.encoded(name) != now.encoded(name):
-            # The columns are not checked: another version may have had other columns.
+            # The columns are not checked, because another version may have had other columns.
             saved = read_parquet(Path(file), before.encoded(name), {})
             yield from _of_table(file, saved, now.table(name))
 
 
 def _of_table(file: str, before: pl.DataFrame, now: pl.DataFrame) -> Iterator[Difference]:
-    """Compare two tables cell by cell; the same cells may be encoded otherwise by another version."""
+    """Compare two tables cell by cell, because another version may encode the same cells differently."""
     if before.columns != now.columns:
         changed = sorted({*before.columns} ^ {*now.columns}) or ["their order"]
         yield Difference(file, 0, 0, f"has other columns now: {', '.join(changed)}")
@@ -242,7 +242,7 @@ def _of_table(file: str, before: pl.DataFrame, now: pl.DataFrame) -> Iterator[Di
 
 
 def _plain(values: pl.Series) -> pl.Series:
-    """Return names as text: the same names may have other codes."""
+    """Return names as text, because the same names may have other codes."""
     return values if values.dtype.is_numeric() else values.cast(pl.String)
 
 

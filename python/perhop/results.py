@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     from perhop.schema_types import ScenarioConfig
     from perhop.verdicts import Telephony, Verdict
 
-# The columns of `classes` that polars prints of a wide frame: the first four and the last four.
+# The columns of `classes` that polars prints of a wide frame: the first four and the last four columns.
 _FIRST = ("class", "replication", "throughput_bps", "dropped_percent")
 _LAST = ("delay_mean_s", "delay_p50_s", "delay_p99_s", "ipdv_mean_abs_s")
-# Encoded empty tables by their columns: half of the tables of most runs are empty, and encoding one takes as
-# long as encoding a table with rows.
+# The encoded empty tables, by their columns. Half of the tables of most runs are empty, and encoding an empty
+# table takes as long as encoding a table with rows.
 _EMPTY_TABLES: dict[tuple[object, ...], bytes] = {}
 
 # The shape of a run's manifest, in addition to the common keys.
@@ -71,13 +71,13 @@ class Results:
     units: Mapping[str, Mapping[str, str]]
     #: For a loaded table, its file and the bytes of that file.
     _columns: Mapping[str, TableColumns | tuple[Path, bytes]]
-    #: Assumptions where the source of the scenario is incomplete; for captions.
+    #: The assumptions about an incomplete source of the scenario, for captions.
     assumptions: str | None = None
     #: The written captures: file, interfaces, number of packets, number of dropped packets.
     captured: list[dict[str, Any]] = field(default_factory=list)
     #: The number of parts in which the network ran at the same time; it does not change the results.
     parts: int = 1
-    #: With the engine `parallel`: why the network could not be divided.
+    #: With the engine `parallel`: the reason why the network could not be divided.
     undivided: str | None = None
     _frames: dict[str, pl.DataFrame] = field(default_factory=dict)
 
@@ -124,7 +124,7 @@ class Results:
         return self._shown(table).to_pandas()
 
     def to_arrow(self, table: str = "classes") -> pa.Table:
-        """Return a table as one of Arrow; raises the same errors as `to_pandas`."""
+        """Return a table as an Arrow table; raises the same errors as `to_pandas`."""
         return self._shown(table).to_arrow()
 
     def _shown(self, table: str) -> pl.DataFrame:
@@ -183,7 +183,7 @@ class Results:
         return _core.drop_curves(json.dumps(dict(resolved(self.scenario))))
 
     def drop_curves(self, port: str, queue: str) -> DropCurves | None:
-        """Return the configured drop probabilities of one queue, `None` if it does not drop early."""
+        """Return the configured drop probabilities of one queue; `None` if the queue does not drop early."""
         every = self.all_drop_curves()
         return next((curves for curves in every if (curves["port"], curves["queue"]) == (port, queue)), None)
 
@@ -230,7 +230,7 @@ class Results:
         heard = verdicts.Heard(
             self._lists("classes", verdicts.CLASS_COLUMNS),
             self._lists("histogram", verdicts.HISTOGRAM_COLUMNS),
-            # Results of older versions have no such table.
+            # Results of older versions have no table `calls`.
             self._lists("calls", verdicts.CALL_COLUMNS)
             if "calls" in self._columns
             else {column: [] for column in verdicts.CALL_COLUMNS},
@@ -253,7 +253,8 @@ class Results:
     def classes(self) -> pl.DataFrame:
         """Offered, delivered, dropped, throughput and delay, per class and replication.
 
-        All columns of the table; the most important ones are first and last, where polars prints them.
+        The frame has all columns of the table. The most important columns are first and last, where polars
+        prints them.
         """
         from perhop import frames  # lazy: polars
 
@@ -264,7 +265,7 @@ class Results:
         """The summary of the classes as a frame: a row for each class and metric.
 
         Columns: `class`, `metric` (a column of `classes` or `transactions`), `unit`, `mean` over the
-        replications, `low` and `high` (its 95 % confidence interval, null with one replication). `mean` is
+        replications, `low` and `high` (the 95 % confidence interval, null with one replication). `mean` is
         null where nothing was measured.
         """
         from perhop import frames  # lazy: polars
@@ -273,7 +274,7 @@ class Results:
 
     @property
     def plot(self) -> Plots:
-        """The plots of the run: `results.plot.queue()`; matplotlib is loaded when one is drawn."""
+        """The plots of the run: `results.plot.queue()`; the first drawn plot imports matplotlib."""
         return Plots(self)
 
     @property
@@ -381,7 +382,7 @@ class Results:
     def manifest(self) -> dict[str, Any]:
         """Return the entries of manifest.json that reproduce the run, without its files.
 
-        It contains neither date nor machine, so that equal runs give equal bytes.
+        The entries contain neither date nor machine, so that equal runs give equal bytes.
         """
         return manifest.described(self._kind, self._about(json_text(self.scenario)))
 
@@ -406,7 +407,7 @@ class Results:
     ) -> None:
         """Write summary.json, the tables as Parquet, scenario.json and manifest.json into `folder`.
 
-        The folder appears complete or not at all; it replaces an earlier result. With `force`, a folder with
+        The folder appears complete or not at all, and replaces an earlier result. With `force`, a folder with
         other content is renamed. `also` writes further files into the folder before it appears.
 
         Raises:
@@ -418,9 +419,10 @@ class Results:
             self.write_into(new, also)
 
     def write_into(self, folder: Path, also: Callable[[Path], None] | None = None) -> None:
-        """Write the files of `save` into an existing folder; `also` adds others before they are sealed."""
+        """Write the files of `save` into an existing folder; `also` writes further files before the seal."""
         disk.write(folder / "summary.json", json_text(self.summary))
-        # Encode it only once, for the file and its hash: this takes longer than all other steps here.
+        # The scenario is encoded once, for its file and its hash, because encoding takes longer than all
+        # other steps.
         scenario = json_text(self.scenario)
         disk.write(folder / "scenario.json", scenario)
         for name in self.names:

@@ -72,6 +72,9 @@ def rule(id: str) -> Rule:
 
 
 def named(ids: Iterable[str]) -> frozenset[str]:
-    """Return names of rules; a text may contain several with commas. Raises `UnknownNameError`."""
+    """Return the names of rules in texts, each with one or several names separated by commas.
+
+    Raises `UnknownNameError` for a name without a rule.
+    """
     words = [word.strip() for text in ids for word in text.split(",")]
     return frozenset(rule(word).id for word in words if word)

@@ -18,7 +18,8 @@ from perhop.rates import platforms, policers, rates
 from perhop.results import Results
 from perhop.saving import whole_folder
 
-# Interval of polling a run: short enough for a progress bar and Ctrl-C, long enough to cost nothing.
+# The interval of polling a run: short enough for a progress bar and Ctrl-C, and long enough for a negligible
+# cost.
 _WATCH_EVERY_S = 0.1
 # The interval of a run that follows a clock: short enough to look continuous.
 _PACE_EVERY_S = 0.03
@@ -37,7 +38,7 @@ Engine = Literal["fast", "parallel", "plain"]
 class Progress:
     """Progress of a run."""
 
-    #: Share that is done, from 0 to 1.
+    #: The completed share of the run, from 0 to 1.
     fraction: float
     #: Simulated time, summed over replications.
     simulated_s: float
@@ -58,12 +59,12 @@ class QueueState:
 
 @dataclass(frozen=True)
 class ClassState:
-    """Counters of one class since the end of the warm-up, like the counters of the results."""
+    """Counters of one class since the end of the warm-up, with the meanings of the counters in results."""
 
     received_bytes: int
     offered: int
     delivered: int
-    #: Dropped packets, by cause in the order of `_core`.
+    #: The number of dropped packets by cause, in the order of causes in `_core`.
     dropped: list[int]
     #: The sum of the delays of the delivered packets.
     delay_sum_s: float
@@ -79,14 +80,14 @@ class Snapshot:
     queues: list[QueueState]
     #: IP bytes received by each class since the end of the warm-up.
     received_bytes: dict[str, int]
-    #: The other counters of each class since then.
+    #: The other counters of each class since the end of the warm-up.
     counted: Mapping[str, ClassState] = field(default_factory=dict)
     #: The number of snapshots omitted before this one, because the queue of snapshots was full.
     left_out: int = 0
 
 
 def _replicated(resolved: Document, replications: int) -> dict[str, Any]:
-    """Return a scenario with the key `replications` at its place in the order of the schema."""
+    """Return a scenario with the key `replications` in the position that the schema defines."""
     found: dict[str, Any] = {}
     for key, value in resolved.items():
         found[key] = value
@@ -167,7 +168,7 @@ def simulate(
 
 
 def inferred_from(scenario: Document) -> dict[str, Any] | None:
-    """Return the origin of an inferred scenario, with the queues of its classes; `None` of any other."""
+    """Return the origin of an inferred scenario, with the queues of its classes; `None` for others."""
     origin: dict[str, Any] | None = getattr(scenario, "origin", None)
     if origin is None:
         return None

@@ -1,4 +1,4 @@
-"""Reading a folder that perhop wrote: all of it at once, every file checked against the manifest."""
+"""Reading a folder that perhop wrote: the whole folder at once, every file checked against the manifest."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _MARKS = ("summary.json", "sweep.json", "tuning.json", "comparison.json", "study
 class Saved:
     """A folder as it was saved: its manifest, and the verified content of every file.
 
-    It does not change when the folder on the disk changes.
+    The object does not change when the folder on the disk changes.
     """
 
     folder: Path
@@ -46,7 +46,7 @@ class Saved:
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str], *kinds: Kind) -> Saved:
-        """Read a folder of one of some kinds; equal files are in memory once.
+        """Read a folder of one of some kinds; equal files share memory.
 
         Raises:
             InvalidInputError: the folder has other content.
@@ -105,7 +105,7 @@ class Saved:
         return kind
 
     def __contains__(self, name: str) -> bool:
-        """Whether there is a file of this name."""
+        """Whether the folder has a file of this name."""
         return name in self.contents
 
     def content(self, name: str) -> bytes:
@@ -115,7 +115,7 @@ class Saved:
         return self.contents[name]
 
     def json(self, name: str, shape: object) -> Any:  # noqa: ANN401 - what has that shape
-        """Return the contents of a JSON file; raises `UnreadableFileError` if they have another shape."""
+        """Return the contents of a JSON file; raises `UnreadableFileError` if their shape is different."""
         try:
             found = parsed_json(self.content(name), _refused)
         except ValueError as error:
@@ -124,7 +124,7 @@ class Saved:
         return found
 
     def within(self, name: str) -> Saved:
-        """Return a folder in this one, which has a manifest of its own."""
+        """Return a folder inside this folder, which has a separate manifest."""
         begin = f"{name}/"
         inside = {
             path.removeprefix(begin): content
@@ -137,7 +137,7 @@ class Saved:
         return Saved(folder, manifest.parse(folder / MANIFEST, inside[MANIFEST]), inside)
 
     def inner(self) -> list[str]:
-        """Return the names of the folders in this one that have manifests of their own."""
+        """Return the names of the folders inside this folder that have separate manifests."""
         ends = f"/{MANIFEST}"
         return [name.removesuffix(ends) for name in self.contents if name.endswith(ends)]
 
@@ -147,10 +147,10 @@ def _refused(constant: str) -> None:
 
 
 def kind_of(folder: Path) -> Kind | None:
-    """Return the kind of a folder, `None` if perhop did not write it.
+    """Return the kind of a folder; `None` if perhop did not write the folder.
 
     Raises:
-        UnreadableFileError: its manifest is missing, damaged or of another version.
+        UnreadableFileError: the manifest is missing, damaged or of another version.
 
     """
     marked = any(is_file(folder / name) for name in _MARKS)
@@ -172,7 +172,7 @@ def is_own(folder: Path) -> bool:
 
 
 def _opened(folder: Path) -> int | None:
-    """Open a folder: its files stay readable if its name is replaced. `None` if the system cannot do this."""
+    """Open a folder, so that its files stay readable if its name is replaced; `None` if not supported."""
     if disk.OPENS_FOLDERS:
         return os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     os.scandir(folder).close()
@@ -190,7 +190,7 @@ def _verified(folder: Path, name: str, entry: Mapping[str, Any], opened: int | N
 
 
 def _all_wrong(wrong: Mapping[str, UnreadableFileError]) -> UnreadableFileError:
-    """Return the error for files that changed since they were saved: the first one, and the other names."""
+    """Return the error for files that changed since they were saved: about the first file, with all names."""
     (_, first), *others = wrong.items()
     if not others:
         return first

@@ -1,12 +1,12 @@
 """Writes folders and files completely or not at all, also after failures and interruptions.
 
 A folder is written under a hidden name next to its path, synchronized (fsync), and exchanged with the
-existing folder in one step (`disk.exchange`). Then the files of the earlier manifest are removed, and no
-others. If a file system cannot exchange two names, the earlier folder is renamed first and the new one after
-it; the next writer restores the earlier one if the second rename did not happen.
+existing folder in one step (`disk.exchange`). Then only the files of the earlier manifest are removed. If a
+file system cannot exchange two names, the earlier folder is renamed first and the new folder second; the next
+writer restores the earlier folder if the second rename did not happen.
 
-Signals are deferred during operations that must not be interrupted (`interrupts`). The files in place are
-remembered for the message of a command that ends early.
+Signals are deferred during operations that must not be interrupted (`interrupts`). The written files are
+recorded for the message of a command that ends early.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ __all__ = [
     "write_new",
 ]
 
-# Existing hidden names, to be removed at the end of the process.
+# The existing hidden names, which are removed at the end of the process.
 _unfinished: set[Path] = set()
 # The number of files that are synchronized between checks for signals: 0.1 s or more on a slow disk.
 _UNINTERRUPTED = 64
@@ -65,7 +65,8 @@ def check_target(target: Path, kind: Kind, *, force: bool = False) -> None:
             above = above.parent
     if not above.is_dir():
         raise InvalidInputError(f"`{above}` is a file, so `{target}` cannot be a folder in it")
-    # Try a real file: permission bits do not cover root, read-only mounts and similar cases.
+    # The test creates a real file, because permission bits do not cover root, read-only mounts and similar
+    # cases.
     import tempfile  # lazy: only for results that are saved
 
     try:
@@ -90,8 +91,8 @@ def whole_folder(target: Path, kind: Kind, *, force: bool = False, aside: bool =
 
     """
     place = place_of(target, kind, force=force)
-    # A hidden folder needs no lock, because no other process writes in it. A lock file that cannot be
-    # removed would also become a part of its content.
+    # A hidden folder needs no lock, because no other process writes in it. A lock file that cannot be removed
+    # would also become a file of the folder.
     lock = nullcontext() if _is_within_hidden(place.folder) else locked(place.folder)
     with deferred() as signals, _created_parents(place.folder.parent), lock:
         _clear_remains(place.folder)
@@ -115,8 +116,8 @@ def whole_folder(target: Path, kind: Kind, *, force: bool = False, aside: bool =
 def put_on_disk(new: Path, signals: Deferral) -> None:
     """Synchronize the files and names in a new folder; signals are handled between files.
 
-    A signal during a synchronization is deferred: an exception within the locks of a thread pool makes the
-    pool wait forever.
+    A signal during a synchronization is deferred, because an exception within the locks of a thread pool
+    makes the pool wait forever.
     """
     paths = [new, *manifest.inside(new)]
     for begin in range(0, len(paths), _UNINTERRUPTED):
@@ -126,7 +127,7 @@ def put_on_disk(new: Path, signals: Deferral) -> None:
 
 
 def _put_in_place(new: Path, place: Place, target: Path) -> None:
-    """Put the new folder in its place and remove or rename the earlier one."""
+    """Put the new folder in its place, and remove or rename the earlier folder."""
     folder = place.folder
     if not place.is_there:
         disk.rename(new, folder)
@@ -150,9 +151,9 @@ def _put_in_place(new: Path, place: Place, target: Path) -> None:
 
 
 def _move_aside(new: Path, folder: Path) -> Path:
-    """Move the new folder to its path and return the visible name of the earlier one.
+    """Move the new folder to its path, and return the visible name of the earlier folder.
 
-    The new folder has that name first, so that no failure hides data of others.
+    The new folder first has that visible name, so that no failure hides data of the user.
     """
     aside = _unused(folder)
     disk.rename(new, aside)
@@ -167,7 +168,7 @@ def _move_aside(new: Path, folder: Path) -> Path:
 
 
 def _exchange(new: Path, folder: Path) -> Path:
-    """Exchange two folders, atomically if the system can, and return the new path of the earlier one."""
+    """Exchange two folders, atomically if the system can, and return the new path of the earlier folder."""
     if disk.exchange(new, folder):
         return new
     old = _hidden(folder, _OLD)
@@ -181,7 +182,7 @@ def _exchange(new: Path, folder: Path) -> Path:
 
 
 def _remove_old(old: Path, folder: Path) -> None:
-    """Remove an earlier result; files that cannot be removed, or are new, get a visible name."""
+    """Remove an earlier result; files that are new or cannot be removed get a visible name."""
     with suppress(OSError, UnreadableFileError):
         if (old / MANIFEST).is_file():
             manifest.remove_own(old, manifest.read(old))
@@ -221,13 +222,13 @@ def _clear_abandoned(file: Path) -> None:
 def _clear_remains(folder: Path) -> None:
     """Remove remains of killed writers and finish their exchanges; the caller has the lock of the folder."""
     for path, suffix in _remains(folder):
-        # perhop creates no links; the target of a link must not be renamed or removed.
+        # perhop creates no links. The target of a link must not be renamed or removed.
         if path.is_symlink() or not path.is_dir():
             continue
         if suffix == _OLD and not folder.exists():
             disk.rename(path, folder)
         elif suffix == _OLD or (path / MANIFEST).is_file():
-            # This may be the earlier folder: remove only the files of its manifest.
+            # The folder may be the earlier folder, so only the files of its manifest are removed.
             _remove_old(path, folder)
         else:
             _remove_tree(path)
@@ -255,14 +256,14 @@ def _is_within_hidden(path: Path) -> bool:
 
 @contextmanager
 def _created_parents(folder: Path) -> Iterator[None]:
-    """Create a folder and its parents; if the block fails, remove the empty ones."""
+    """Create a folder and its parents; if the block fails, remove the created folders that are empty."""
     missing = []
     while not folder.exists():
         missing.append(folder)
         folder = folder.parent
     try:
         for parent in reversed(missing):
-            # Another process may make it at the same time.
+            # Another process may create the folder at the same time.
             with suppress(FileExistsError):
                 disk.make_folder(parent)
                 with made_folder(parent):
@@ -322,8 +323,8 @@ def replace_file(path: Path, text: str, *, is_result: bool = True) -> None:
 def unseal(folder: Path, names: Collection[str]) -> None:
     """Mark a complete folder as incomplete before its files are changed one by one.
 
-    Until it is sealed again, its manifest lists only some files, as at its start. This shows a reader that
-    the same command can continue, even after the writer was killed.
+    Until the folder is sealed again, its manifest lists only some files, as at its start. This shows a reader
+    that the same command can continue, even after the writer was killed.
 
     Raises:
         OSError: the manifest cannot be written.
@@ -386,7 +387,7 @@ def _hidden(path: Path, suffix: str) -> Path:
 
 
 def _forget(hidden: Path) -> None:
-    """Remove the file or folder of a hidden name, if it exists."""
+    """Remove the file or folder with a hidden name, if it exists."""
     if hidden in _unfinished:
         if hidden.is_dir() and not hidden.is_symlink():
             _remove_tree(hidden)
@@ -412,7 +413,7 @@ def named(hidden: Path, shown: Path) -> Iterator[None]:
     except OSError as error:
         begin, given = str(hidden), error.filename
         if error.errno is None:
-            # Errors raised by libraries have no errno, and a complete message.
+            # Errors of libraries have no errno, but a complete message.
             error.args = tuple(str(argument).replace(begin, str(shown)) for argument in error.args)
         elif given is None or Path(str(given)) == hidden:
             error.filename = str(shown)

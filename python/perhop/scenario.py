@@ -38,8 +38,8 @@ class RouterOptions(TypedDict):
 class Scenario(Document):
     """A scenario, with every default written out.
 
-    It is a mapping with the keys of the scenario file, to be read and changed in place. `run` and `check`
-    report changes that are not valid.
+    A scenario is a mapping with the keys of the scenario file, to be read and changed in place. `run` and
+    `check` report changes that are not valid.
 
         scenario = perhop.Scenario.load("scenario.yaml")
         scenario["links"][0]["rate"] = "2 Mb/s"
@@ -52,9 +52,9 @@ class Scenario(Document):
         super().__init__(data, base)
         #: The inferred parts, if the scenario was inferred from a router configuration.
         self.inferred: str | None = None
-        #: Parts of that configuration on the path of the traffic that a run does not apply.
+        #: Parts of the configuration on the path of the traffic that a run does not apply.
         self.not_looked_at: list[str] = []
-        #: The port and the queue of the router that each class of inferred traffic waits in, as in results.
+        #: The port and the queue of the router where each class of inferred traffic waits, as in results.
         self.queues: dict[str, tuple[str, str]] = {}
         #: The origin of an inferred scenario: `file`, `interface`, the `offered` loads and the facts that
         #: were `assumed`.
@@ -85,7 +85,7 @@ class Scenario(Document):
             whole_port: instead of `interface`, the port whose tunnels and sub-interfaces run together.
             platform: the platform whose rules apply.
             assume: match criteria of class-maps.
-            rate: the rate of an interface made for a policy.
+            rate: the rate of the interface that is added for a policy.
             policy: the policy.
             traffic: your traffic.
             load: the load in place of `busy`.
@@ -143,7 +143,7 @@ class Scenario(Document):
             interface: the output interface, also a sub-interface or tunnel; by default the interface whose
                 policy has most classes.
             whole_port: instead of `interface`, the port whose tunnels and sub-interfaces with policies run
-                at the same time, below its rate.
+                at the same time, within the rate of the port.
             platform: the platform whose rules apply, for example `hqf`; by default detected.
             assume: criteria that replace those of class-maps, for example `{"VOICE": "dscp ef"}`.
             rate: the rate of the line if the configuration cannot set it, as in `tc`; otherwise the rate of
@@ -297,7 +297,7 @@ def run(
         engine: `fast`, `parallel` (one replication after the other, each in parts), or `plain`, in which
             everything is an event: the specification of the fast engine. All give the same results.
         progress: called several times a second.
-        watch: called several times a second with a snapshot of the first replication, which it slows down.
+        watch: called several times a second with a snapshot of the first replication; slows it down.
         pcap: a folder for captures of the first replication, one pcapng file for each link.
         pcap_links: directions of links to capture, as `["C1->E3"]`; by default the links of the scenario's
             `measure.captures`, otherwise all links with a policy at an end.

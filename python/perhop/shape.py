@@ -54,7 +54,7 @@ class Pair(Shape):
 
 @dataclass(frozen=True)
 class AnyValue(Shape):
-    """Any value; its shape is described elsewhere."""
+    """Any value; another document describes its shape."""
 
 
 @dataclass(frozen=True)
@@ -69,14 +69,14 @@ METRIC = {"mean": OrNull(float), "ci95": OrNull(Pair(float)), "unit": str}
 
 
 def require(file: Path, found: object, shape: object) -> None:
-    """Raise `UnreadableFileError` if the contents of a file have another shape."""
+    """Raise `UnreadableFileError` if the contents of a file do not have the shape."""
     wrong = _wrong(found, shape, "")
     if wrong is not None:
         raise damaged(file, wrong)
 
 
 def _wrong(found: object, shape: Any, path: str) -> str | None:  # noqa: ANN401 - a type, list or object
-    """Return the error in the first part of another shape, `None` if there is none."""
+    """Return the error about the first part that does not have the shape; `None` without such a part."""
     match shape:
         case AnyValue():
             return None

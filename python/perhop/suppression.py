@@ -2,8 +2,8 @@
 
 `! perhop: ignore RULE, RULE` before a command of a router's configuration, or `# perhop: ignore RULE` before
 a key of a file of policies, applies to that line and the lines that are further indented below it. At the end
-of a line with a command or a key, it applies to that line only. `perhop: ignore-file RULE` applies to the
-whole file.
+of a line with a command or a key, the comment applies only to that line. `perhop: ignore-file RULE` applies
+to the whole file.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ __all__ = [
 
 
 class Room(TypedDict):
-    """Whole frames that fit, their bytes, and the time in which the line sends them, ns."""
+    """The number of whole frames that fit, their bytes, and the time in which the line sends them, ns."""
 
     frames: int
     bytes: int
@@ -55,7 +55,7 @@ class Burst(TypedDict):
 class Threshold(TypedDict):
     """The length of a queue at which some packets are dropped; without `packets`, all other packets.
 
-    `units` is `None` if the memory of the port is not known; `percent` is the fraction of the memory
+    `units` is `None` if the memory of the port is not known; `percent` is the percentage of the memory
     allocated to the queue, if a queue-set configures it.
     """
 
@@ -95,7 +95,7 @@ QueueMemory = TypedDict(
 
 
 class PortMemory(TypedDict):
-    """The memory of a port, in units; `printed` is the output of the switch for it."""
+    """The memory of a port, in units; `printed` is the output of the switch for the port."""
 
     interface: str
     rate_bps: int | None
@@ -107,7 +107,7 @@ class PortMemory(TypedDict):
     queues: list[QueueMemory]
     assumed: list[str]
     printed: str | None
-    #: The reason why the switch refuses the policy; the queues are those of the written configuration.
+    #: The reason why the switch refuses the policy; the queues are those of the configuration.
     refused: NotRequired[str]
     #: Settings of ports with shaped round robin, as `perhop_device::SrrPort`.
     has_qos: NotRequired[bool]
@@ -135,7 +135,7 @@ class InputQueue(TypedDict):
 
 
 class EgressMemory(TypedDict):
-    """Published memory for departing packets."""
+    """The published memory for departing packets."""
 
     ports: str
     megabytes: int
@@ -165,7 +165,7 @@ class SwitchMemory(TypedDict):
     model: str
     chip: str
     unit_bytes: int
-    #: The units that the soft parts of all ports share; unknown for an output.
+    #: The units that all ports share; `None` for an output of the switch.
     shared_units: int | None
     ports: list[PortMemory]
     unknown: list[UnknownPort]
@@ -187,7 +187,7 @@ def switch_memory(
     frame_bytes: int = 1518,
     arrival_bps: int | None = None,
 ) -> SwitchMemory:
-    """Return the packet memory of a switch from its configuration, or from its own output.
+    """Return the packet memory of a switch, from its configuration or its own output.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell: its text, its sort key if that is not the text, and its style."""
+    """A cell: its text, its sort key if the text is not the key, and its style."""
 
     text: str
     sort: float | None = None
@@ -40,7 +40,7 @@ class Table:
 
 
 def class_table(summary: Mapping[str, Any]) -> Table:
-    """Return the results of each class: means over the replications with 95 % confidence intervals."""
+    """Return the results of each class, as means over the replications with 95 % confidence intervals."""
     return summary_table(
         summary["classes"],
         ["class"],
@@ -92,13 +92,13 @@ def conditioner_table(summary: Mapping[str, Any]) -> Table:
 
 @dataclass(frozen=True)
 class Application:
-    """An application with quality figures: its table, and the figures that its users quote."""
+    """An application with quality figures: its table, and the figures that users of the application quote."""
 
     #: The key of the summary, which is the name of the table.
     key: str
     title: str
     keys: Sequence[str]
-    #: Headings, of up to two lines, and columns.
+    #: The headings, of up to two lines, and their columns.
     figures: Sequence[tuple[str, str]]
 
 
@@ -170,7 +170,7 @@ APPLICATIONS = (
 
 
 def application_tables(summary: Mapping[str, Any]) -> list[Table]:
-    """Return the figures of each kind of application that a run has."""
+    """Return the table of figures for each kind of application in a run."""
     return [
         summary_table(
             summary[application.key],
@@ -189,7 +189,7 @@ def application_tables(summary: Mapping[str, Any]) -> list[Table]:
 def summary_table(
     rows: list[dict[str, Any]], keys: list[str], columns: list[tuple[str, str]], caption: str
 ) -> Table:
-    """Return groups of a summary as a table with one unit per column."""
+    """Return groups of a summary as a table; each column has one unit."""
     heads, cells = [Column(key) for key in keys], [[Cell(str(row[key])) for row in rows] for key in keys]
     for name, key in columns:
         values = [row[key] for row in rows]
@@ -240,5 +240,5 @@ def notebook(table: Table) -> str:
 
 
 def sortable(value: float | None) -> float | None:
-    """Return the sort key of a number; NaN has none."""
+    """Return the sort key of a number; `None` for NaN."""
     return None if value is None or math.isnan(value) else value

@@ -17,13 +17,13 @@ from perhop.saved import WORDS, is_own
 
 @dataclass(frozen=True)
 class Place:
-    """The target of a folder."""
+    """The target of a folder of results."""
 
-    #: The folder without symbolic links, so that a link to it remains one.
+    #: The folder without symbolic links, so that a link to the folder remains a link.
     folder: Path
     #: Whether the path exists.
     is_there: bool
-    #: Whether the whole folder is renamed instead of removed, because it has files that are not perhop's.
+    #: Whether the folder is renamed instead of removed, because it has files that perhop did not write.
     aside: bool
 
 
@@ -50,7 +50,7 @@ def place_of(target: Path, kind: Kind, *, force: bool) -> Place:
 
 
 def refuse_inside(target: Path, folder: Path) -> None:
-    """Refuse a folder inside a folder that perhop wrote, because that manifest does not list it.
+    """Refuse a folder inside a folder that perhop wrote, because the outer manifest does not list it.
 
     Raises:
         InvalidInputError: a folder above `folder` has a manifest; the message names `target`.
@@ -64,7 +64,7 @@ def refuse_inside(target: Path, folder: Path) -> None:
 
 
 def _refuse_in_use(target: Path, folder: Path) -> None:
-    """Refuse a mount point, and the current folder, because a shell would remain in the removed folder."""
+    """Refuse a mount point, and the current folder, in which a shell would remain after its removal."""
     if Path.cwd().is_relative_to(folder):
         raise InvalidInputError(
             f"`{target}` is the current folder or contains it, so it cannot be replaced",
@@ -78,7 +78,7 @@ def _refuse_in_use(target: Path, folder: Path) -> None:
 
 
 def _foreign(folder: Path, kind: Kind) -> str | None:
-    """Return the reason why a folder is not an earlier result of this kind; `None` if it is, or is empty."""
+    """Return the reason why a folder is not an earlier result of this kind; `None` if it is, or if empty."""
     if not any(folder.iterdir()):
         return None
     if not is_file(folder / MANIFEST):

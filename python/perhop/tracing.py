@@ -23,7 +23,7 @@ Answer = dict[str, Any]
 
 @dataclass(frozen=True)
 class Traced:
-    """A device, and the input and output interfaces; `None` if the device decides."""
+    """A device with an input and an output interface; with `None`, the device decides."""
 
     device: _core.Device
     arrives: str | None
@@ -43,7 +43,7 @@ class Traced:
         return found
 
     def open_lines(self, interfaces: Iterable[str]) -> list[str]:
-        """Return the lines that perhop does not model and that concern packets at some interfaces."""
+        """Return the lines that perhop does not model and that affect packets at some interfaces."""
         return self.device.open_lines(list(interfaces))
 
 
@@ -61,11 +61,11 @@ def traced(
     assume: Mapping[str, str] | None = None,
     routes: Iterable[str] = (),
 ) -> Traced:
-    """Return the device of a file, and the interfaces `at` and `out`, on which its packets arrive and leave.
+    """Return the device of a file, with the interfaces `at` and `out`, where its packets arrive and leave.
 
-    `file` is a router's configuration, and `at` and `out` its interfaces; or a scenario, where `at` is
-    `NODE:NEIGHBOR` and `out` a neighbor of the node. `routes` are routes that the configuration does not
-    have, as `PREFIX = TARGET`.
+    `file` is a router's configuration, and `at` and `out` are its interfaces; or a scenario, where `at` is
+    `NODE:NEIGHBOR` and `out` a neighbor of the node. `routes` are routes that the configuration lacks, as
+    `PREFIX = TARGET`.
 
     Raises:
         InvalidInputError: there is no such interface, or a route is not valid.
@@ -112,11 +112,11 @@ class Node:
         return json.dumps({key: getattr(self, key) for key in keys})
 
     def reach(self) -> dict[str, str | None]:
-        """Return for each queue an arriving packet that reaches it, or `None` if no packet does.
+        """Return for each queue an arriving packet that reaches the queue, or `None` if no packet reaches it.
 
-        The answer is exact for the fields that conditions read, and applies to at least
-        one history of the meters. Packets enter at an
-        interface without an input policy, or at another interface if no other reaches the queue.
+        The answer is exact for the fields that conditions read, and applies to at least one history of the
+        meters. Packets enter at an interface without an input policy, or at another interface if no such
+        packet reaches the queue.
 
         Raises:
             InvalidInputError: the conditions are too complex to be compared.
@@ -145,9 +145,9 @@ def node(
 ) -> Node:
     """Return the node of a file between the interfaces `at` and `out`.
 
-    `file` is a router's configuration, and `at` and `out` its interfaces; or a scenario, where `at` is
+    `file` is a router's configuration, and `at` and `out` are its interfaces; or a scenario, where `at` is
     `NODE:NEIGHBOR` and `out` a neighbor of the node. Without `out`, the output interface is the only
-    interface with an output policy; without `at`, no input policy applies, or the one of an interface that
+    interface with an output policy. Without `at`, no input policy applies, or the policy of an interface that
     alone leads packets to a queue.
 
     Raises:
@@ -191,7 +191,7 @@ def _port(ports: list[RouterPort], name: str) -> RouterPort:
 
 
 def has_output(port: RouterPort) -> bool:
-    """Whether an interface has an output policy, or a device of Linux disciplines or policers."""
+    """Whether an interface has an output policy, or a Linux device has qdiscs or policers."""
     if "policies" in port:
         return _name(port, "output") is not None
     return bool(port["output"].get("queueing") or port["output"].get("conditioners"))
@@ -229,7 +229,7 @@ def _of_scenario(file: Path, at: str | None, out: str | None) -> Node:
 
 
 def _loaded(file: Path) -> dict[str, Any]:
-    """Return a scenario as it runs."""
+    """Return the resolved scenario of a file."""
     try:
         found: dict[str, Any] = json.loads(_core.load(file, []).resolved)
     except OSError as error:
@@ -273,7 +273,7 @@ def between(scenario: Mapping[str, Any], name: str, arrives: str | None, leaves:
 
 
 def _ends(scenario: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any], Mapping[str, Any]]]:
-    """Generate each end of each link: its node, the node at the other end, its interface, and the link."""
+    """Generate each end of each link: the node, the node at the other end, the interface, and the link."""
     for link in scenario["links"]:
         first, second = link["between"]
         interfaces = link.get("interfaces") or {}
@@ -286,7 +286,7 @@ def packets(capture: Path) -> list[tuple[str, int]]:
 
     Raises:
         InvalidInputError: the file is not a capture.
-        UnreadableFileError: it cannot be read.
+        UnreadableFileError: the file cannot be read.
 
     """
     content = read_input(capture, CAPTURE)

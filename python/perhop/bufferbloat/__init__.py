@@ -1,4 +1,4 @@
-"""The test for bufferbloat of a line: latency while it is idle and loaded, by queueing discipline.
+"""The test for bufferbloat of a line: the latency of the idle and of the loaded line, for each qdisc.
 
 from perhop import bufferbloat
 

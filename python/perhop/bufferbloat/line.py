@@ -1,4 +1,4 @@
-"""The tested line as a scenario: a home, a line, a server, and a discipline at both ends of the line."""
+"""The tested line as a scenario: a home, a line, a server, and a qdisc at both ends of the line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from perhop.design import quantity
 from perhop.errors import InvalidInputError
 from perhop.scenario import Scenario
 
-#: The names of the queue that most lines have: Linux' default length, in packets.
+#: The name of the queue that most lines have, with its tc command: a FIFO of Linux' default length.
 FIFO = {"fifo": "pfifo limit 1000"}
 _PACKETS, _PACKET_BITS = 1000, 1500 * 8
 
@@ -42,7 +42,7 @@ class Line:
         """Return the line of `50/10Mb/s`, down and up, or `20Mb/s`, and a time such as `20ms`.
 
         Raises:
-            InvalidInputError: one of them is not a quantity.
+            InvalidInputError: `rate` or `rtt` is not a quantity.
 
         """
         found = re.fullmatch(r"([\d.]+)\s*([A-Za-z]+/s)?\s*(?:/\s*([\d.]+)\s*([A-Za-z]+/s))?", rate.strip())
@@ -73,10 +73,10 @@ class Line:
         return begin, begin + LOADED_S
 
     def scenario(self, qdisc: str) -> Scenario:
-        """Return the scenario with a discipline, in the words of tc, at both ends of the line.
+        """Return the scenario with a qdisc, in the words of tc, at both ends of the line.
 
         Raises:
-            InvalidInputError: perhop does not have the discipline, or tc refuses it.
+            InvalidInputError: perhop does not have the qdisc, or tc refuses it.
 
         """
         ping = {"cbr": {"rate": _PING_RATE, "packet": {"ip": _PING_BYTES}}}
@@ -126,10 +126,10 @@ class Line:
 
 
 def policy(qdisc: str) -> dict[str, Any]:
-    """Return the policy of a discipline at the root of a device.
+    """Return the policy of a qdisc at the root of a device.
 
     Raises:
-        InvalidInputError: perhop does not have the discipline, or tc refuses it.
+        InvalidInputError: perhop does not have the qdisc, or tc refuses it.
 
     """
     words = FIFO.get(qdisc, qdisc)
@@ -150,7 +150,7 @@ def policy(qdisc: str) -> dict[str, Any]:
 
 
 def disciplines(text: str) -> list[str]:
-    """Return the disciplines of a list with commas; raises `InvalidInputError` for one that appears twice."""
+    """Return the qdiscs of a comma-separated list; raise `InvalidInputError` if a qdisc appears twice."""
     found = [" ".join(part.split()) for part in text.split(",")]
     if not all(found):
         raise InvalidInputError(f"qdisc: `{text}` has an empty name", "for example cake,fq_codel,fifo")
@@ -159,7 +159,7 @@ def disciplines(text: str) -> list[str]:
 
 
 def require_different(qdiscs: Sequence[str]) -> None:
-    """Refuse a discipline that appears twice in a list; raises `InvalidInputError`."""
+    """Raise `InvalidInputError` if a qdisc appears twice in a list."""
     twice = sorted({qdisc for qdisc in qdiscs if list(qdiscs).count(qdisc) > 1})
     if twice:
         raise InvalidInputError(f"qdisc: `{twice[0]}` is listed twice", "list each discipline once")

@@ -32,7 +32,7 @@ class Loaded:
     rate_bps: float
     #: The mean round-trip time.
     rtt_s: float
-    #: The maximum of its mean per sample.
+    #: The largest mean round-trip time of a sample.
     rtt_max_s: float
     #: The increase of the mean over the idle line.
     increase_s: float
@@ -40,7 +40,7 @@ class Loaded:
 
 @dataclass(frozen=True)
 class Run:
-    """The test with one discipline."""
+    """The test with one qdisc."""
 
     qdisc: str
     #: The mean round-trip time while the line is idle.
@@ -77,7 +77,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Tested:
-    """A line with several disciplines."""
+    """The tests of a line with several qdiscs."""
 
     line: Line
     seed: int
@@ -98,7 +98,7 @@ class Tested:
         }
 
     def chart(self) -> Chart:
-        """Plot the round-trip times over time, a line for each discipline."""
+        """Plot the round-trip times over time, a line for each qdisc."""
         marks: list[Mark] = [
             Span("downloading", *self.line.downloads),
             Span("uploading", *self.line.uploads),
@@ -129,7 +129,7 @@ def test(
     seed: int = 1,
     progress: Callable[[str, Progress], None] | None = None,
 ) -> Tested:
-    """Simulate the test for bufferbloat of a line with each of some queueing disciplines at both its ends.
+    """Simulate the test for bufferbloat of a line with each of some qdiscs at both ends of the line.
 
     Args:
         rate: the rates of the line, down and up, as `50/10Mb/s`, or one for both.
@@ -187,7 +187,7 @@ def _run(line: Line, qdisc: str, results: Results) -> Run:
 
 
 def _over_time(table: pl.DataFrame, name: str, column: str) -> dict[float, float]:
-    """Return a column of a class by the ends of its samples."""
+    """Return the values of a column for one class, by the times at which the samples end."""
     return dict(table.filter(pl.col("class") == name).select("time_s", column).iter_rows())
 
 

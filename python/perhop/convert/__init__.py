@@ -31,12 +31,12 @@ TARGETS: tuple[str, ...] = (_OWN, *_core.written_languages())
 
 @dataclass(frozen=True)
 class Converted:
-    """Policies in another language, and the features that it lacks."""
+    """Policies in another language, and remarks about the features that the language lacks."""
 
     text: str
     remarks: tuple[Remark, ...]
-    #: For a configuration in the language of a device: the proof that each policy treats all packets as
-    #: before.
+    #: For a configuration in the language of a device: for each policy, the proof whether it treats all
+    #: packets as before.
     proofs: tuple[PolicyProof, ...] = ()
     #: The lines of the input that its device refuses. The output lacks these parts.
     refused: tuple[RefusedLine, ...] = ()
@@ -72,7 +72,7 @@ def convert(
 
     Raises:
         InvalidInputError: the file contains no such policy, or a value is out of range.
-        ScenarioError: it cannot be read.
+        ScenarioError: the file cannot be read.
 
     """
     source = read_source(

@@ -70,11 +70,11 @@ class Remark:
 
 @dataclass(frozen=True)
 class RefusedLine:
-    """A line that the device refuses, so its policies lack this part."""
+    """A line that the device refuses. The converted policies lack this line."""
 
     line: int
     message: str
-    #: The interfaces whose policies the line concerns; of many, the first.
+    #: The interfaces whose policies the line concerns; of many, only the first.
     interfaces: tuple[str, ...]
 
     def __str__(self) -> str:
@@ -97,7 +97,7 @@ class Attached:
     direction: Direction | None
     #: The interface, as the router names it.
     interface: str | None
-    #: Bits per second that shares and percentages refer to.
+    #: The rate to which shares and percentages refer, bits per second.
     rate_bps: int | None
     port: RouterPort | None = None
 
@@ -117,7 +117,7 @@ class Source:
     attached: tuple[Attached, ...]
     #: The profile of the router; `None` for a file of perhop's own.
     profile: str | None
-    #: The report of the configuration it was read from, and its text.
+    #: The report and the text of a router configuration; `None` for a file of perhop's own.
     report: RouterReport | None = None
     text: str | None = None
     #: The policies whose queues have unknown limits.
@@ -207,7 +207,7 @@ def _unmodeled(attached: Attached) -> str | None:
 
 @contextmanager
 def _readable(file: Path) -> Iterator[Path]:
-    """Return a file that can be read twice: standard input cannot."""
+    """Yield a file that can be read twice; for standard input, a copy."""
     if file != STANDARD_INPUT:
         yield file
         return

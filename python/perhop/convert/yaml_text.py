@@ -29,7 +29,7 @@ def to_yaml(source: Source) -> tuple[str, list[Remark]]:
 
 
 def _names(attached: Sequence[Attached]) -> dict[str, tuple[PolicyConfig, list[Attached]]]:
-    """Return the different policies by name. Policies that differ by port are named with it."""
+    """Return the different policies by name; the name includes the port if a policy differs by port."""
     named: dict[str, tuple[PolicyConfig, list[Attached]]] = {}
     for attachment in attached:
         wide = f"{attachment.name} {attachment.interface} {attachment.direction}"
@@ -49,7 +49,7 @@ def _comment(attached: Attached) -> str:
 
 
 def _arrivals(part: Any) -> set[str]:  # noqa: ANN401 - a policy, or a part of one
-    """Return the interfaces of arrival that conditions name."""
+    """Return the input interfaces that conditions name."""
     if isinstance(part, Mapping):
         match = part.get("match")
         named = part.get("input")

@@ -1,4 +1,4 @@
-"""Bursts of policers and shapers: for TCP by its sawtooth, for voice by simultaneous packets."""
+"""Bursts of policers and shapers: for TCP from the sawtooth, for voice from simultaneous packets."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def policer(
 def voice_policer(
     calls: int, *, codec: str = "g711", interval: str | float | None = None, jitter: str | float | None = None
 ) -> Advice:
-    """Return rate and burst of a policer that drops no packet of some calls.
+    """Return the rate and the burst of a policer that drops no packet of a number of calls.
 
     Parameters
     ----------
@@ -145,11 +145,11 @@ def shaper(
     rate
         Rate to shape to, `2Mb/s` or bits per second.
     line
-        Rate of the line behind it, `10Mb/s` or bits per second.
+        Rate of the line behind the shaper, `10Mb/s` or bits per second.
     traffic
         `voice` (intervals of 10 ms) or `data` (125 ms).
     interval
-        The interval in place of these, `20ms` or seconds.
+        An interval other than these two, `20ms` or seconds.
 
     Raises
     ------

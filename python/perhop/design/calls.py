@@ -125,7 +125,7 @@ def calls(
     interval: str | float | None = None,
     share: float = _SHARE,
 ) -> Advice:
-    """Return how many calls a part of a link carries, and the priority for them.
+    """Return how many calls fit into a share of a link, and the priority for them.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def calls(
     interval
         Time between packets of a call, `20ms` or seconds; by default the codec's usual one.
     share
-        Part of the link that calls may use, above 0 and at most 1.
+        Share of the link that calls may use, above 0 and at most 1.
 
     Raises
     ------

@@ -27,7 +27,7 @@ class Microburst:
         return math.ceil(self.length / self.frame)
 
     def lost(self, port: PortMemory, queue: QueueMemory, unit_bytes: int) -> int:
-        """Return the frames that a simulation drops, of packets without a threshold of their own.
+        """Return the number of frames that a simulation drops, for packets without a threshold of their own.
 
         The other queues of the port are empty, and the memory of the chip has room for all packets of the
         queue.

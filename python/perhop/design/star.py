@@ -1,4 +1,4 @@
-"""The service rate of an EF class under WFQ, after the test of INFN-CNAF (Ferrari 1999)."""
+"""The service rate of an EF class under WFQ, as in the test of INFN-CNAF (Ferrari 1999)."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def star(
 
 
 def _ring_step(best_effort: int, link_bps: float, ring: Ring | None) -> Step:
-    """Return the delay of an EF packet by the packets ahead of it in the transmit ring."""
+    """Return the step of the delay that the packets ahead in the transmit ring add to an EF packet."""
     cells = math.ceil((best_effort + _AAL5_TRAILER) / _CELL_PAYLOAD)
     held = 1
     if ring is not None:

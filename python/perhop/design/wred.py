@@ -1,4 +1,4 @@
-"""WRED thresholds for a bottleneck, after the test of CSELT, INFN and CERN (Chiminelli 2000)."""
+"""WRED thresholds for a bottleneck, as in the test of CSELT, INFN and CERN (Chiminelli 2000)."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def wred(
         raise InvalidInputError(
             f"delay: a maximum threshold of {maximum} packets", f"routers accept at most {_MOST_THRESHOLD}"
         )
-    # In packets that leave per 0.1 s, never fewer than two: n is 1 at least.
+    # The average covers the packets that leave in 0.1 s, at least two, so the exponent is at least 1.
     exponent = min(max(round(math.log2(_MEMORY_S * packets_per_second)), 1), _MOST_EXPONENT)
     steps = (
         Step("U", "bandwidth in packets: converts time into queue length", "bandwidth / (8 · MTU)",

@@ -87,7 +87,7 @@ class _Block:
         return (1 + self.rows) * (_BOX_HEIGHT + _ROW_GAP)
 
     def boxes(self, left: float, top: float) -> dict[str, _Box]:
-        """Return the places of its devices."""
+        """Return the places of the devices of the block, from its corner at `left` and `top`."""
         middle = left + self.width / 2
         found = {self.node: _Box(middle, top + _BOX_HEIGHT / 2, self.own, self.own <= 2 * _SEGMENT)}
         first = middle - self.columns * self.column / 2
@@ -203,7 +203,7 @@ def _width(name: str) -> float:
 
 
 def _layers(nodes: Sequence[str], neighbors: Mapping[str, Sequence[str]]) -> list[list[str]]:
-    """Return the nodes by their distance from the node with most links, each part of the network below."""
+    """Return layers of nodes by distance from the node with most links; unconnected networks are below."""
     layers: list[list[str]] = []
     left = dict.fromkeys(nodes)
     while left:

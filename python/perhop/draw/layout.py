@@ -45,7 +45,7 @@ def _columns(scenario: ScenarioConfig, neighbors: dict[str, list[str]]) -> dict[
             if step[::-1] not in steps:
                 steps[step] = None
     columns = dict.fromkeys(neighbors, 0)
-    # Each round fixes one more column. In a ring of links, the rounds would never end.
+    # Each round fixes one more column. In a ring of links, the columns would grow without an end.
     for _ in columns:
         for left, right in steps:
             columns[right] = max(columns[right], columns[left] + 1)

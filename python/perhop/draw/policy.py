@@ -30,7 +30,7 @@ class _Node:
 
     config: ClassConfig
     lines: Lines
-    #: The packets that match: conditions of the outer classes, then its own.
+    #: The packets that match: the conditions of the outer classes, then of the class.
     packets: str = "all"
     children: list[_Node] = field(default_factory=list)
     top: float = 0.0

@@ -77,7 +77,7 @@ def _described(port: Port) -> list[QueueDescription]:
         "links": [
             {
                 "between": [port.sender, port.receiver],
-                # No description depends on the rate; a device of Linux has none.
+                # No description depends on the rate, and a Linux device has no rate.
                 "rate": "1Mb/s",
                 "interfaces": {port.sender: {"output": "output"}},
             }

@@ -122,7 +122,7 @@ class Picture:
 
     @property
     def frame(self) -> str:
-        """The attributes of its SVG element."""
+        """The attributes of the SVG element of the picture."""
         size = f'viewBox="0 0 {self.width:.0f} {self.height:.0f}" width="{self.width:.0f}"'
         size += f' height="{self.height:.0f}"'
         return f'class="pd" {size} role="img" aria-label={quoteattr(printable(self.title))}'

@@ -19,7 +19,8 @@ _MARGIN = 28.0
 _LINE = 19.0
 # The rates, relative to the slowest link, from which lines are drawn wider.
 _DECADES = (10.0, 100.0)
-# Height of a chip with the gap below it, its horizontal overlap with the node, and the gap to others.
+# The height of a chip with the gap below it, the horizontal overlap of a chip and its node, and the gap
+# between chips and other elements.
 _CHIP, _UNDER, _APART = 17.0, 14.0, 24.0
 
 
@@ -69,7 +70,7 @@ def topology(scenario: ScenarioConfig) -> tuple[float, float, str]:
 
 
 def _as_driven(scenario: ScenarioConfig) -> ScenarioConfig:
-    """Return the scenario with the effective rate of each link, the lower one of its two interfaces.
+    """Return the scenario with the effective rate of each link, the lower rate of its two interfaces.
 
     A circuit of 2 Mb/s on a port of 149 Mb/s has 2 Mb/s.
     """
@@ -210,7 +211,8 @@ def _policy_chips(scenario: ScenarioConfig, at: Mapping[str, tuple[int, float]])
             name = port.interface.get(side)
             if name:
                 right = at[port.receiver][0] >= at[port.sender][0]
-                # Policies of a router's own configuration carry its name, which the node already shows.
+                # The policies of a router's own configuration begin with the name of the router, which the
+                # node shows.
                 short = str(name).removeprefix(f"{port.sender} ")
                 chip = _Chip(
                     f"{'▸' if side == 'output' else '◂'} {short}",

@@ -64,7 +64,7 @@ class InferredScenario:
 
     @property
     def summary(self) -> str:
-        """Return a line for each part that the run does not apply, each assumption and each offered load."""
+        """A line for each part that the run does not apply, each assumption and each offered load."""
         path = f"{self.entering or 'an added interface'} to {self.leaving or 'an added interface'}"
         lines = [f"not run: {part}" for part in self.not_looked_at]
         lines += [f"inferred: traffic from {path}, {self.rate}:", *self.offers, self.load, *self.missing]
@@ -96,7 +96,7 @@ def infer(
         text: the configuration.
         configuration: the scenario's `configuration` of the router, which names the file or contains the
             text.
-        base: the folder that relative paths in the scenario start from.
+        base: the folder at which relative paths in the scenario start.
         interface: the interface where packets leave; by default the interface whose policy has most classes.
         whole_port: in place of `interface`, the interface whose tunnels and sub-interfaces run together.
         rate: the rate of the line if the configuration cannot state it, as in `tc`; otherwise the rate of an
@@ -180,7 +180,7 @@ def _found(
     choices: Mapping[str, str | None],
     given: Given | None,
 ) -> dict[str, Any]:
-    """Return the answer of the extension module; converts its errors to the errors of the package."""
+    """Return the answer of the extension module; raise its errors as errors of the package."""
     request = {
         "text": text,
         "configuration": dict(configuration),

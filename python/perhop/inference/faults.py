@@ -8,7 +8,7 @@ from perhop.errors import ScenarioError
 
 
 def explained(error: ScenarioError, report: RouterReport, interfaces: set[str]) -> ScenarioError:
-    """Return the error of a scenario, with the remedy for undefined names on its path."""
+    """Return the error of a scenario, with the remedy for undefined names on the path of the traffic."""
     classes = dict.fromkeys(
         diagnostic["assumable"]
         for diagnostic in report["diagnostics"]

@@ -46,8 +46,8 @@ _NUMBERS = {
     "ospf": "89",
     "pim": "103",
 }
-# Limits of times. Values below the first count from the exporter's start (in milliseconds for flow-tools);
-# values above the others are milliseconds and microseconds since 1970.
+# Limits of times. Values below the first limit count from the exporter's start (in milliseconds for
+# flow-tools); values above the other limits are milliseconds and microseconds since 1970.
 _EPOCH_S, _EPOCH_MS, _EPOCH_US = 1e8, 1e11, 1e14
 # IP bytes of a packet if sizes are not given.
 _USUAL_PACKET = 1000

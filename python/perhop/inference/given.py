@@ -59,7 +59,7 @@ def read_traffic(file: Path, base: Path, over: str | None = None) -> Given:
     outputs, or the counting time of a single output.
 
     Raises:
-        InvalidInputError: the file cannot be read, or a line of it is wrong.
+        InvalidInputError: the file cannot be read, or one of its lines is wrong.
 
     """
     if is_microburst(str(file)):

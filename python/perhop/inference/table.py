@@ -36,7 +36,7 @@ class Row:
 
 
 def rows_of(file: Path, content: bytes) -> Iterator[Row]:
-    """Return the lines of a table that are not empty, its header first, in lower case.
+    """Generate the lines of a table that are not empty; the first is the header, in lower case.
 
     A `#` begins a comment, except in the header of flow-tools, which begins with `#:`.
     """

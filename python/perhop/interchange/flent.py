@@ -50,14 +50,14 @@ class _Stream:
 
 @dataclass(frozen=True)
 class _Calls:
-    """The classes of calls by direction; a class may have both."""
+    """The classes of calls by direction; one class can have calls in both directions."""
 
     there: list[str]
     back: list[str]
 
     @property
     def is_round_trip(self) -> bool:
-        """Whether calls go both ways, so that the sum of their delays is the delay of a ping."""
+        """Whether there are calls in both directions, whose delays have the sum of a ping."""
         return bool(self.there and self.back)
 
     @property
@@ -82,7 +82,7 @@ def write_flent(
     Args:
         results: the run.
         file: the file.
-        replication: its number, from 0.
+        replication: the number of the replication, from 0.
         title: the name of the run in flent's legends; by default the name of the scenario.
         date: the time of the run, by default now; with the same date, equal results give equal bytes.
 
@@ -208,7 +208,7 @@ def _streams(results: Results, table: pl.DataFrame, times: list[float], ways: _W
 
 
 class _Ways:
-    """The directions of classes, by the bytes of their flows. The first traffic defines upload."""
+    """The directions of classes, from the bytes of their flows. The first traffic defines upload."""
 
     def __init__(self, results: Results, replication: int) -> None:
         rows = results.flows.filter(pl.col("replication") == replication)
@@ -221,7 +221,7 @@ class _Ways:
             of_class[direction] = of_class.get(direction, 0) + delivered
 
     def parts(self, name: str) -> dict[Direction, float]:
-        """Return the fraction of a class's bytes in each of its directions."""
+        """Return the fraction of a class's bytes in each direction."""
         of_class = self._bytes.get(name, {"upload": 0})
         total = sum(of_class.values())
         return {way: of_way / total if total else 1 / len(of_class) for way, of_way in of_class.items()}

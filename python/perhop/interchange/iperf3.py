@@ -111,7 +111,7 @@ def _stream(
 
 
 def _sums(streams: list[dict[str, Any]], seconds: float) -> dict[str, Any]:
-    """Return the totals: TCP streams as sent and received, UDP streams with their loss."""
+    """Return the totals: the sent and received data of TCP streams, and the UDP streams with their loss."""
     found: dict[str, Any] = {}
     for name, side in (("sum_sent", "sender"), ("sum_received", "receiver")):
         parts = [stream[side] for stream in streams if side in stream]
@@ -182,7 +182,7 @@ def _retransmits(results: Results, replication: int) -> dict[str, int]:
 
 
 def _milliseconds(seconds: float) -> float | None:
-    # NaN, if no packet arrived, differs from itself.
+    # NaN, the value without an arrived packet, differs from itself.
     return None if seconds != seconds else seconds * 1e3  # noqa: PLR0124
 
 

@@ -6,7 +6,7 @@
     lesson.check(scenario.run(seed=lessons.seed_of("Ada Lovelace")))
 
 The playground shows the same lessons in a browser. A lesson is a file in `files`; docs/lessons.md describes
-it. This imports polars when it first runs something.
+the format. The package imports polars at the first run of a lesson.
 """
 
 from perhop.lessons.catalog import course, lesson

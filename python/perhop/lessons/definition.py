@@ -37,7 +37,7 @@ class Published:
 class Solution:
     """One way to meet the goal."""
 
-    #: The reason why it meets the goal.
+    #: The reason why the scenario meets the goal.
     text: str
     #: The scenario as the text of a file.
     scenario: str
@@ -47,7 +47,7 @@ class Solution:
 class Lesson:
     """A scenario to change until a goal is met."""
 
-    #: Its number in the course, from 1.
+    #: The number of the lesson in the course, from 1.
     number: int
     id: str
     title: str
@@ -61,7 +61,7 @@ class Lesson:
     solution: Solution
 
     def __repr__(self) -> str:
-        """Return its name and title."""
+        """Return the number, the name and the title of the lesson."""
         return f"<perhop.lessons.Lesson {self.number}, {self.id}: {self.title}>"
 
     def _repr_html_(self) -> str:
@@ -102,7 +102,7 @@ def read_scenario(text: str) -> Scenario:
     """Return the scenario in a text.
 
     Raises:
-        ScenarioError: it is not valid.
+        ScenarioError: the scenario is not valid.
 
     """
     with TemporaryDirectory() as folder:
@@ -120,7 +120,7 @@ def read_lesson(text: str, number: int, name: str) -> Lesson:
     """Read the lesson in the text of a file called `name`.
 
     Raises:
-        InvalidInputError: it is not a lesson.
+        InvalidInputError: the text is not a lesson.
 
     """
     try:
@@ -160,7 +160,10 @@ def read_lesson(text: str, number: int, name: str) -> Lesson:
 
 
 def _edited(text: str, edits: Sequence[Mapping[str, str]], name: str) -> str:
-    """Return a text with replaced parts. Further lines of a part have the indentation of its first line."""
+    """Return a text with replaced parts.
+
+    The second and later lines of a part have the indentation of its first line.
+    """
     for edit in edits:
         places = []
         for found in re.finditer(re.escape(edit["find"].split("\n")[0]), text):

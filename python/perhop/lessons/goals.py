@@ -29,14 +29,14 @@ class Condition:
     subject: str
     path: str
     sign: str
-    #: In the base unit.
+    #: The bound, in the base unit.
     value: float
     #: `b/s`, `s`, `packets`, `bytes`, or empty without a unit.
     unit: str
 
     @classmethod
     def parse(cls, subject: str, text: str) -> Condition:
-        """Read `PATH OPERATOR VALUE` about a subject as text; raises `InvalidInputError`."""
+        """Read `PATH OPERATOR VALUE`; `subject` is the text for the values. Raises `InvalidInputError`."""
         found = _CONDITION.fullmatch(text.strip())
         bound = quantity(found["value"].strip()) if found else None
         if found is None or bound is None:
@@ -79,14 +79,14 @@ class Check:
     #: The lesson.
     title: str
     seed: int
-    #: The paths of values that were changed but may not be.
+    #: The paths of values that were changed without permission.
     changed: tuple[str, ...]
     goals: tuple[Checked, ...]
     conditions: tuple[Checked, ...]
     met: bool
 
     def __str__(self) -> str:
-        """Format it as lines of text."""
+        """Return the judgment as lines of text."""
         goal_lines = [
             f"{'met    ' if checked.met else 'not met'}  {checked.text}: {checked.words}"
             for checked in (*self.goals, *self.conditions)
@@ -99,7 +99,7 @@ class Check:
         return f"{self.title}, seed {self.seed}: {'met' if self.met else 'not met'}"
 
     def _repr_html_(self) -> str:
-        """Show it in a notebook."""
+        """Show the judgment in a notebook."""
         rows = "".join(
             f"<tr><td>{'✓' if checked.met else '✗'}</td><td><code>{html.escape(checked.text)}</code></td>"
             f"<td>{html.escape(checked.words)}</td></tr>"
@@ -123,7 +123,7 @@ class Asked:
     conditions: tuple[Condition, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Return it in the form for the engine."""
+        """Return the goals and conditions in the form for the engine."""
         conditions = [
             {"path": condition.path, "sign": condition.sign, "value": condition.value}
             for condition in self.conditions
@@ -140,7 +140,7 @@ class Asked:
         return {"change": list(self.change), "conditions": conditions, "goals": goals}
 
     def judge(self, title: str, seed: int, start: str, scenario: str, summary: str) -> Check:
-        """Judge a scenario edited from `start`, and the summary of its run; all are resolved JSON."""
+        """Judge a scenario edited from `start`, and the summary of its run; all three are resolved JSON."""
         found: Mapping[str, Any] = json.loads(
             _core.judge(json.dumps(self.to_json()), start, scenario, summary)
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-# FNV-1a with 32 bits (Fowler, Noll, Vo): the page computes the same value in JavaScript.
+# FNV-1a with 32 bits (Fowler, Noll, Vo). The page computes the same value in JavaScript.
 _OFFSET, _PRIME = 0x811C9DC5, 0x01000193
 # A fixed set, because Python and browsers have different sets of white space.
 _SPACES = re.compile("[ \\t\\r\\n\u00a0\u3000]+")

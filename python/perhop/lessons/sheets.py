@@ -37,7 +37,7 @@ class Sheet:
     """The results of a student."""
 
     name: str
-    #: The version of perhop that made it.
+    #: The version of perhop that made the sheet.
     perhop: str
     entries: tuple[Entry, ...]
 
@@ -51,7 +51,7 @@ class Verified:
     met: bool
     #: Whether the summary of the run equals the summary of the sheet, byte for byte.
     same: bool
-    #: The reason why it could not run, if any.
+    #: The reason why the entry could not run, if any.
     error: str = ""
 
 
@@ -85,7 +85,7 @@ def _entry(found: Mapping[str, Any], lesson: Lesson) -> Entry:
 
 
 def verify(sheet: Sheet) -> list[Verified]:
-    """Run every entry of a sheet again, with the seed of its student's name."""
+    """Run every entry of a sheet again, with the seed of the student's name."""
     seed = seed_of(sheet.name)
     return [_verified(entry, seed) for entry in sheet.entries]
 

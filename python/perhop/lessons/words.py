@@ -53,11 +53,11 @@ def goal_words(goal: Assertion) -> str:
 
 
 def condition_words(subject: str, sign: str, value: float, unit: str) -> str:
-    """Return the required properties of a scenario, as a sentence without its period."""
+    """Return a condition on a scenario, as a sentence without its period."""
     return f"{subject} is {_SIGNS[sign]} {_value(value, unit)}"
 
 
 def _value(value: float, unit: str) -> str:
-    """Return a value with the unit of its size."""
+    """Return a value in a suitable unit."""
     divisor, shown = (1e3, "kB") if unit == "bytes" and value >= 1e3 else scale(unit, abs(value))
     return f"{value / divisor:.6g} {shown}".strip()

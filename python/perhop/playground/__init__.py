@@ -20,7 +20,7 @@ from perhop.verdicts import Telephony
 from perhop.verdicts.fitness import ROLES
 
 _ASSETS = Path(__file__).parent / "assets"
-#: The files of `make playground`: the engine, the scripts, and the notices of their parts.
+#: The files of `make playground`: the engine, the scripts, and the notices about third-party parts.
 BUILT = ("perhop.wasm", "playground.js", "start.js", "worker.js", "notices.txt")
 #: The audience: the teachers' page has solutions of the lessons and reads result sheets.
 Reader = Literal["students", "teachers"]
@@ -30,7 +30,7 @@ def page(reader: Reader = "students") -> str:
     """Return the page.
 
     Raises:
-        MissingCapabilityError: this copy of perhop was built without it.
+        MissingCapabilityError: this copy of perhop was built without the playground.
 
     """
     missing = [name for name in BUILT if not (_ASSETS / name).is_file()]
@@ -56,7 +56,7 @@ def page(reader: Reader = "students") -> str:
 
 def _packed(content: bytes) -> str:
     """Return bytes as text in a script element; `playground/src/unpacked.js` reads it."""
-    # Without a date, so that the same perhop gives the same bytes.
+    # The gzip header has no date, so that the same perhop gives the same bytes.
     digits = b85encode(gzip.compress(content, 9, mtime=0)).decode("ascii")
     # `<` would begin a tag; a full stop is not a digit of RFC 1924.
     return digits.replace("<", ".")

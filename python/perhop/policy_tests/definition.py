@@ -29,7 +29,7 @@ class Test:
     """A run and the assertions on its results."""
 
     name: str
-    #: The file and the line that define it.
+    #: The file and the line that define the test.
     file: Path
     line: int
     #: A scenario file or a router configuration.
@@ -48,11 +48,11 @@ class Test:
 
 
 def read_tests(file: Path) -> list[Test]:
-    """Read the tests in a file; paths in it start from its folder.
+    """Read the tests in a file; relative paths in the file start at its folder.
 
     Raises:
         InvalidInputError: the file is not valid; the message names line and column.
-        UnreadableFileError: it cannot be read.
+        UnreadableFileError: the file cannot be read.
 
     """
     root = read(file)
@@ -147,7 +147,7 @@ def _telephony(place: Place, keys: Mapping[str, Place]) -> Telephony:
 
 
 def _asserted(place: Place, file: Path) -> Iterator[Assertion]:
-    """Read the assertions of a test; `@FILE` starts from the folder of the tests."""
+    """Read the assertions of a test; `@FILE` starts at the folder of the tests."""
     every = place.items("`assert`")
     if not every:
         raise place.error("there is no assertion", "for example `- voice.delay_p99 < 20ms`")

@@ -37,7 +37,7 @@ class Place:
 
     @property
     def line(self) -> int:
-        """Its line, from 1."""
+        """The line of the node, from 1."""
         return int(self.node.start_mark.line) + 1
 
     def text(self, what: str) -> str:
@@ -47,7 +47,7 @@ class Place:
         return str(self.node.value)
 
     def integer(self, what: str, least: int, greatest: int) -> int:
-        """Return a whole number between two others."""
+        """Return a whole number from `least` to `greatest`."""
         text = self.text(what)
         is_whole = text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
         if not is_whole or not least <= int(text) <= greatest:
@@ -94,8 +94,8 @@ def read(file: Path) -> Place:
     """Read a file with one YAML document.
 
     Raises:
-        UnreadableFileError: it cannot be read.
-        InvalidInputError: it is not YAML.
+        UnreadableFileError: the file cannot be read.
+        InvalidInputError: the content is not YAML.
 
     """
     try:
@@ -118,7 +118,7 @@ def read(file: Path) -> Place:
 
 
 def _require_plain(file: Path, root: yaml.Node) -> None:
-    """Refuse endless or huge files (by aliases), too deep nesting, and texts with control characters."""
+    """Refuse recursive or huge files (aliases), too deep nesting, and texts with control characters."""
     for count, (node, depth) in enumerate(_nodes(root)):
         if count >= _MOST_NODES:
             raise InvalidInputError(f"`{file}` has more than {counted(_MOST_NODES, 'value')}, with aliases")
@@ -129,7 +129,7 @@ def _require_plain(file: Path, root: yaml.Node) -> None:
 
 
 def _nodes(root: yaml.Node) -> Iterator[tuple[yaml.Node, int]]:
-    """Generate every node as often as it is referred to, with its level from 1."""
+    """Generate every node once for each reference to it, with its level from 1."""
     left = [(root, 1)]
     while left:
         node, depth = left.pop()

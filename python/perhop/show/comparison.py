@@ -1,4 +1,4 @@
-"""The comparison of a real device's output with a run's, as `perhop._core.compare_shown` returns it."""
+"""The comparison of a device's output with the output of a run, from `perhop._core.compare_shown`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PARTS: tuple[Part, ...] = ("configured", "load", "behavior")
 
 @dataclass(frozen=True)
 class Tolerances:
-    """Differences between measured numbers that do not count."""
+    """The tolerated differences between measured numbers."""
 
     #: The tolerance of rates and packet sizes, in percent of the device's value.
     percent: float = 5.0
@@ -29,10 +29,10 @@ Row = TypedDict(
         "quantity": str,
         "unit": str,
         "kind": Part,
-        # `None` if one of the two has no such number.
+        # `None` if the router or the run has no such number.
         "router": float | None,
         "simulated": float | None,
-        # The largest difference that does not count, in the unit.
+        # The largest tolerated difference, in the unit.
         "tolerance": float,
         "verdict": Verdict,
     },
@@ -40,13 +40,13 @@ Row = TypedDict(
 
 
 class ComparedPolicy(TypedDict):
-    """A policy of the device and of the run."""
+    """A policy of the device, compared with the policy of the run."""
 
     interface: str
     side: str
     policy: str
     agrees: bool
-    #: Classes that only one of the two has.
+    #: The classes of only the router, and of only the run.
     only_router: list[str]
     only_simulated: list[str]
     rows: list[Row]

@@ -21,7 +21,7 @@ _OTHERS = ("replication", "dropped_percent")
 def sampled(scenario: Scenario, commands: Sequence[str]) -> Scenario:
     """Add one sample of every queue that `commands` show to a scenario that requests none.
 
-    Depths and averages of queues are not in the other tables.
+    The other tables do not contain depths and averages of queues.
 
     Raises:
         InvalidInputError: no device of the scenario has such an output.
@@ -50,8 +50,8 @@ def shown(
 ) -> list[ShownDevice]:
     """Return the output of a command for the devices of a run.
 
-    `interface` can be abbreviated; `None` means all. `after_s` is the duration of the traffic so far;
-    `None` means long enough for all averages.
+    `interface` can be abbreviated; with `None`, the output has all interfaces. `after_s` is the duration of
+    the traffic so far; with `None`, the traffic is long enough for all averages.
 
     Raises:
         InvalidInputError: no device has such an output at such an interface, or an option is invalid.
@@ -73,7 +73,8 @@ def configured(
     """Return the output of a command that shows an object of the configuration `text`, or all objects.
 
     Raises:
-        InvalidInputError: devices of the configuration have no such output, or it has no such object.
+        InvalidInputError: devices of the configuration have no such output, or the configuration has no such
+            object.
 
     """
     try:
@@ -84,16 +85,16 @@ def configured(
 
 
 def compared(results: Results, output: str, tolerances: Tolerances) -> Comparison:
-    """Return the comparison of a real device's output with a run's; raises `InvalidInputError`."""
+    """Return the comparison of a real device's output with a run; raises `InvalidInputError`."""
     devices = [device for command in read(output)["commands"] for device in shown(results, command)]
-    # Parsed from text, so that both sides have the same rounding.
+    # The output of the run is also parsed from text, so that both sides have the same rounding.
     return compared_outputs(
         output, "\n".join(text for device in devices for text in device["texts"]), tolerances
     )
 
 
 def compared_outputs(router: str, run: str, tolerances: Tolerances) -> Comparison:
-    """Return the comparison of the output of a device with another one."""
+    """Return the comparison of the outputs of two devices."""
     found: Comparison = json.loads(_core.compare_shown(router, run, tolerances.percent, tolerances.points))
     return found
 
@@ -102,7 +103,7 @@ def read(output: str) -> ShowReading:
     """Return the policies in the output of a device.
 
     Raises:
-        InvalidInputError: it is not an output that perhop reads.
+        InvalidInputError: the text is not an output that perhop reads.
 
     """
     try:
@@ -113,7 +114,7 @@ def read(output: str) -> ShowReading:
 
 
 def _tables(results: Results, replication: int) -> dict[str, Any]:
-    """Return the tables of one replication with counters of ports, and the last samples."""
+    """Return the tables with counters of ports and the last samples, for one replication."""
     import polars as pl  # lazy: it takes long to load
 
     if not 0 <= replication < results.replications:

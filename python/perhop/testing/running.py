@@ -1,4 +1,4 @@
-"""Running tests of policies: each is a run and a judgment of its assertions."""
+"""Running tests of policies: a run, and a judgment of its assertions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Outcome:
     verdicts: Sequence[Verdict]
     #: The reason why the test could not run; empty if it ran.
     error: str
-    #: The correction, if it is known.
+    #: The correction, if known.
     help: str | None
     #: Seed and replications of the run.
     seed: int | None
@@ -36,7 +36,7 @@ class Outcome:
 
     @property
     def passed(self) -> bool:
-        """Whether it ran and every assertion is true."""
+        """Whether the test ran and every assertion is true."""
         return not self.error and all(judged.passed for judged in self.judged)
 
     @property
@@ -50,7 +50,7 @@ class Outcome:
         return "error" if self.error else "passed" if self.passed else "failed"
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as plain data."""
+        """Return the outcome as plain data."""
         return {
             "name": self.test.name,
             "file": str(self.test.file),
@@ -69,7 +69,7 @@ class Outcome:
 def run(
     test: Test, threads: int | None = None, progress: Callable[[Progress], None] | None = None
 ) -> Outcome:
-    """Run a test; errors in its scenario or its assertions are its outcome, not an exception."""
+    """Run a test. Errors in its scenario or its assertions give an outcome, not an exception."""
     started = time.monotonic()
     try:
         of_router: dict[str, Any] = {**test.of_router}
