@@ -51,7 +51,7 @@ def _run(command: list[str | Path]) -> Lines:
 
 
 def _twin(case: str) -> str:
-    """Return the case of DPDK for a case of perhop. All schedulers are compared with the only one of DPDK."""
+    """Return the case of DPDK for a case of perhop. DPDK has one scheduler for all cases."""
     kind, _, rest = case.partition("/")
     return f"port/rte-sched/{rest.partition('/')[2]}" if kind == "port" else case
 

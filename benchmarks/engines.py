@@ -47,7 +47,7 @@ class Simulator:
     run: Callable[[str, int], Run]
     """Run a scenario for the given number of simulated seconds."""
     rounds: int
-    """The number of rounds it takes part in, because some simulators take minutes."""
+    """The number of rounds, because some simulators take minutes."""
 
 
 def compare_engines(scenarios: Sequence[str], rounds: int, rounds_of_ns3: int) -> list[dict[str, object]]:
@@ -90,7 +90,7 @@ def _perhop(rounds: int) -> Simulator:
 
 
 def find_ns2(rounds: int) -> Simulator:
-    """Find ns-2 and the scenarios for it, which are Tcl scripts."""
+    """Find ns-2 and its scenarios, which are Tcl scripts."""
     if not shutil.which("ns"):
         raise MissingError("ns2 is not installed")
 
@@ -107,7 +107,7 @@ def find_ns2(rounds: int) -> Simulator:
 
 
 def find_ns3(rounds: int) -> Simulator:
-    """Build the scenarios for ns-3, which are programs in C++."""
+    """Build the scenarios of ns-3, which are programs in C++."""
     program = build_ns3("bottleneck.cc")
 
     def run(scenario: str, length: int) -> Run:

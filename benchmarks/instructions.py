@@ -54,7 +54,7 @@ _TOLERANCE_PERCENT = 5.0
 
 
 def main() -> int:
-    """Count, print, and compare or store."""
+    """Count the instructions, print the counts, and compare them with the baseline or store them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bless", action="store_true", help="store the counts as the new baseline")
     arguments = parser.parse_args()

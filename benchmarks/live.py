@@ -41,7 +41,7 @@ _READY_WITHIN_S = 30.0
 
 
 def main() -> int:
-    """Measure, print, and store."""
+    """Measure the forwarder with each socket, print the results, and write them to `--output`."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
         "--socket", action="append", choices=_KINDS, help="only this kind of socket (repeatable)"
@@ -265,7 +265,7 @@ def _directions(there: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _ratio(cable: Cable, kind: str, runs: int, frames: int) -> dict[str, Any]:
-    """Measure the CPU time per frame with the policy, and that of the plain loop."""
+    """Measure the CPU time per frame with the policy, and the CPU time of the plain loop."""
     plain, policed, carried = [], [], []
     for _ in range(max(1, runs)):
         with cable.copying() as copied:
@@ -309,8 +309,8 @@ def _pacing(cable: Cable, kind: str, seconds: float) -> dict[str, Any]:
         cable.forwarding(_directions({"rate": f"{_PACED_BITS_PER_SECOND}b/s"}), kind) as forwarded,
     ):
         cable.generate(_PACED_IP_BYTES + _ETHERNET_BYTES, rate, int(rate * seconds))
-    # The first and last tenth are left out, because the port is idle when the first packets arrive, and no
-    # packets follow the last ones.
+    # The first and the last tenth are left out, because the port is idle when the first packets arrive, and
+    # no packets follow the last packets.
     stamps = [stamp for _, stamp in heard["arrivals"]]
     steady = stamps[len(stamps) // 10 : -len(stamps) // 10]
     offsets = [stamp - place * spacing_ns for place, stamp in enumerate(steady)]

@@ -17,13 +17,13 @@ class Taken:
     """The resources that a process used from its start to its end."""
 
     output: str
-    """Its standard output."""
+    """The standard output of the process."""
     seconds: float
-    """CPU time, user and system."""
+    """The CPU time, user and system."""
     peak_bytes: int
-    """Peak resident memory."""
+    """The peak resident memory."""
     elapsed_seconds: float
-    """Wall time."""
+    """The wall time."""
 
 
 def measure(command: Sequence[str | Path]) -> Taken:

@@ -35,7 +35,7 @@ def compare_networks(rounds: int, rounds_of_ns3: int) -> list[dict[str, object]]
 
 
 def find_ns3_networks(rounds: int) -> Simulator:
-    """Build the networks for ns-3, which are programs in C++."""
+    """Build the networks of ns-3, which are programs in C++."""
     program = build_ns3("scale.cc")
 
     def run(network: str, length: int) -> Run:

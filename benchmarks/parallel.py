@@ -36,7 +36,7 @@ _CORES = 16
 
 
 def main() -> int:
-    """Measure, print, and store the table in docs/scale.md."""
+    """Measure the networks, print the table, and store it in docs/scale.md."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5, help="runs of each network (default: 5)")
     parser.add_argument(

@@ -30,7 +30,7 @@ _RUNS = 15
 
 
 def main() -> int:
-    """Measure, print, and store."""
+    """Measure both engines, print the times, and write them to `--output`."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5, help="number of rounds (default: 5)")
     parser.add_argument("--output", type=Path, default=Path("results/playground.json"))

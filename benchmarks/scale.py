@@ -64,7 +64,7 @@ class Run:
 
 
 def main() -> int:
-    """Measure, print, and store the tables in docs/scale.md."""
+    """Measure the kinds of inputs, print their tables, and store the tables in docs/scale.md."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=3, help="runs of each size (default: 3)")
     parser.add_argument(
@@ -107,7 +107,7 @@ def _measure(program: Path, name: str, rounds: int) -> str:
 
 
 def _line(size: int, runs: list[Run]) -> str:
-    """Return a row. The cost of a stage is the difference between its run and that of the previous stage."""
+    """Return a row. The cost of a stage is its run minus the run of the previous stage."""
     set_up_from = min(run.input.seconds for run in runs)
     run_from = min(run.set_up.seconds for run in runs)
     set_up = max(0.0, run_from - set_up_from)

@@ -36,7 +36,7 @@ _NAIVE_POINTS = {"shell loop": 10, "pool of processes": 100}
 
 
 def main() -> int:
-    """Measure, print and store."""
+    """Measure the sweep and its alternatives, print the rates, and write them to `--output`."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--points", type=int, default=1000, help="points of a sweep (default: 1,000)")
     parser.add_argument("--rounds", type=int, default=5, help="rounds (default: 5)")
@@ -88,7 +88,7 @@ def plan(points: int, duration: str) -> Plan:
 
 
 def swept(made: Plan, engine: Engine) -> float:
-    """Return the rate of a stored sweep from its first finished point, without its start and its end."""
+    """Return the points per second of a stored sweep. The start and the end of a cluster are not counted."""
     with tempfile.TemporaryDirectory() as folder, engine.session() as running:
         timed = _Timed(running, is_local=isinstance(engine, Embedded))
         stored(made, timed, Path(folder) / "out")
