@@ -1,6 +1,6 @@
 """Comparison of perhop with every peer that is installed: `make fidelity`.
 
-It writes fidelity/results.csv, fidelity/peers.json and docs/fidelity.md.
+The comparison writes fidelity/results.csv, fidelity/peers.json and docs/fidelity.md.
 
 comparison: a quantity measured by perhop and by its reference, and the rule by which the two agree.
 reasons: the named reasons of docs/deviations.toml.

@@ -48,7 +48,7 @@ def parts(effort: Effort, only: Sequence[str] = PEERS) -> list[Part]:
 
 
 def save(kept: Record, folder: Path | None) -> None:
-    """Write data and page to their places in the tree, or into a folder."""
+    """Write data and page to their places in the tree, or to a folder."""
     target = PAGE if folder is None else folder / PAGE.name
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)

@@ -19,9 +19,9 @@ UNLIMITED = {"tail-drop": {"limit": "1000000 packets"}}
 WARMUP_S, SECONDS = 20, 400
 # Weights of three classes that always wait, and their packets, IP bytes.
 WEIGHTS, PACKETS = (1, 2, 5), (300, 700, 1500)
-# A difference of one packet of the longest ones in the bytes of a run.
+# The bytes of a run may differ by one of the longest packets.
 SHARE = Rule(absolute=0.1, what="0.1 points")
-# RED drops one of this number of packets.
+# The offered rate divided by the rate of the link. RED must drop the excess.
 OVERLOAD = 1.05
 
 
@@ -122,7 +122,7 @@ def _priority(effort: Effort) -> Iterator[Comparison]:
 
 def _shares(effort: Effort) -> Iterator[Comparison]:
     for scheduler in ("wrr", "drr", "scfq", "wfq", "wf2q-plus"):
-        # Round-robin by packets shares bytes only where packets are equal.
+        # Round-robin by packets shares bytes only among packets of equal size.
         sizes = (1000, 1000, 1000) if scheduler == "wrr" else PACKETS
         packets = f"packets of {'/'.join(map(str, sizes))} B"
         demands = [LINK, LINK, LINK]
@@ -183,14 +183,14 @@ def _filled(demands: list[float]) -> list[float]:
 
 
 def _buckets(effort: Effort) -> Iterator[Comparison]:
-    """Compare the bytes that pass a meter above its rate with its burst: they are equal after any time."""
+    """Compare the bytes that pass a meter with its rate and burst, if the arrivals exceed its rate."""
     length, seconds = 500, 60
     meters = {
         "token bucket": {"token-bucket": {"rate": "1Mb/s", "burst": "15000B"}},
         "srTCM": {"single-rate-tcm": {"cir": "1Mb/s", "cbs": "15000B", "ebs": "30000B"}},
         "trTCM": {"two-rate-tcm": {"cir": "1Mb/s", "cbs": "15000B", "pir": "2Mb/s", "pbs": "40000B"}},
     }
-    # Rate (b/s), burst (bytes) and colors of what a profile lets through.
+    # Rate (b/s), burst (bytes) and colors of the packets that a profile lets through.
     profiles: dict[str, list[tuple[str, float, int, tuple[str, ...]]]] = {
         "token bucket": [("green", 1e6, 15_000, ("green",))],
         "srTCM": [("green", 1e6, 15_000, ("green",)), ("yellow", 0.0, 30_000, ("yellow",))],
@@ -223,14 +223,14 @@ def _buckets(effort: Effort) -> Iterator[Comparison]:
                 Value(float(burst)),
                 "A(t) ≤ r t + b, reached under overload",
                 Value(beyond),
-                # The last packet, and the tokens of the time to the next one.
+                # The last packet, and the tokens that arrive until the next packet.
                 Rule(absolute=length + rate / 8 * 1e-3, what="a packet"),
             )
 
 
 def _red(effort: Effort) -> Iterator[Comparison]:
-    """Compare drops per p_b: overload keeps RED's average where its drops are the excess."""
-    # A wide range: what the average moves by chance is a small part of it, so that p hardly moves.
+    """Compare the drop rate divided by p_b. Overload keeps the average where drops equal the excess."""
+    # In a wide range, the random changes of the average are relatively small, so that p hardly changes.
     least, most, top, warmup = 10, 2010, 0.1, 150
     sources = {
         "uniform": "Floyd and Jacobson 1993: gaps uniform on 1 … 1/p, about 2",
@@ -261,7 +261,7 @@ def _red(effort: Effort) -> Iterator[Comparison]:
         timed = _timed(scenario, effort, warmup)
         timed["measure"]["queues"] = [{"from": "a", "to": "b", "every": "20ms"}]
         results = simulate(timed, effort)
-        # The port's counters have no warm-up, the classes' have.
+        # The counters of the port also count the warm-up. The counters of the classes do not.
         lost = [value / 100 for value in of_class(results, "all", "dropped_percent")]
         late = results.queues.filter(pl.col("time_s") > warmup)
         average = by_replication(late, lambda rows: mean_of(rows, "average"))
@@ -297,7 +297,7 @@ def _mean_gap(spacing: str, p: float) -> float:
 def _comparison_by_chance(
     name: str, case: str, quantity: tuple[str, str], theory: tuple[float, str], measured: Value
 ) -> Comparison:
-    """Return a comparison by chance; a quantity with its unit, and a value of theory with its source."""
+    """Return a comparison by chance. `quantity` has a unit, and `theory` has a source."""
     wanted, source = theory
     return Comparison(PEER, name, case, *quantity, Value(wanted), source, measured, BY_CHANCE)
 

@@ -13,7 +13,7 @@ from perhop import _core
 
 @dataclass(frozen=True)
 class Value:
-    """A number and half of its 95 % confidence interval; 0 for a number without chance."""
+    """A number and half the width of its 95 % confidence interval; 0 for a number that is not random."""
 
     mean: float
     half: float = 0.0
@@ -21,29 +21,29 @@ class Value:
 
 @dataclass(frozen=True)
 class Rule:
-    """The greatest difference with which two values agree.
+    """The greatest difference at which two values agree.
 
-    Chance is the sum in quadrature of their 95 % intervals; a fraction of the reference and an absolute
-    difference are added.
+    With `chance`, the difference includes the square root of the sum of the squares of both half widths. A
+    fraction of the reference and an absolute difference are added.
     """
 
     chance: bool = False
-    #: Part of the reference.
+    #: The allowed difference as a fraction of the reference.
     relative: float = 0.0
-    #: In the unit of the quantity.
+    #: The allowed difference in the unit of the quantity.
     absolute: float = 0.0
-    #: The name of the absolute difference: an error of reading, one packet.
+    #: The name of the absolute difference, for example a reading error or one packet.
     what: str = ""
-    #: Whether the reference is a bound; values on its right side agree.
+    #: Whether the reference is a bound. Every value on the allowed side of a bound agrees.
     bound: Literal["at most", "at least"] | None = None
 
     def allowed(self, reference: Value, measured: Value) -> float:
-        """Return the greatest difference with which the two agree."""
+        """Return the greatest difference at which the two values agree."""
         chance = math.hypot(reference.half, measured.half) if self.chance else 0.0
         return chance + self.relative * abs(reference.mean) + self.absolute
 
     def __str__(self) -> str:
-        """Say the rule as text."""
+        """Return the rule as text."""
         parts = ["chance"] if self.chance else []
         parts += [f"{100 * self.relative:g} %"] if self.relative else []
         parts += [self.what or f"{self.absolute:g}"] if self.absolute else []
@@ -51,7 +51,7 @@ class Rule:
         return f"{self.bound} the reference, within {text}" if self.bound else text
 
 
-#: Random numbers on one or both sides: the intervals, and one in a hundred.
+#: For random numbers on one side or both sides: the intervals, and 1 % of the reference.
 BY_CHANCE = Rule(chance=True, relative=0.01)
 EQUAL = Rule()
 
@@ -62,28 +62,28 @@ class Comparison:
 
     #: The peer: `analytic`, `ns-2`, `kernel`, `router`.
     peer: str
-    #: What is compared, for example the scheduler.
+    #: The compared item, for example the scheduler.
     name: str
-    #: With which parameters.
+    #: The parameters of the comparison.
     case: str
     quantity: str
     unit: str
     reference: Value
-    #: Where the reference comes from.
+    #: The origin of the reference value.
     source: str
     measured: Value
     rule: Rule
-    #: Why a difference is known, if it has a name in docs/deviations.toml.
+    #: The reason in docs/deviations.toml for a known difference; `None` if there is no known reason.
     reason: Reason | None = None
 
     @property
     def difference(self) -> float:
-        """The measured value less the reference."""
+        """The measured value minus the reference."""
         return self.measured.mean - self.reference.mean
 
     @property
     def distance(self) -> float:
-        """The size of the difference; on the right side of a bound 0."""
+        """The absolute difference; 0 on the allowed side of a bound."""
         match self.rule.bound:
             case "at most":
                 return max(0.0, self.difference)
@@ -94,17 +94,20 @@ class Comparison:
 
     @property
     def allowed(self) -> float:
-        """The greatest difference with which the two agree."""
+        """The greatest difference at which the two values agree."""
         return self.rule.allowed(self.reference, self.measured)
 
     @property
     def met(self) -> bool:
-        """Whether the two agree; a value that was not measured (NaN) does not."""
+        """Whether the two values agree. A value that was not measured (NaN) does not agree."""
         return not math.isnan(self.difference) and self.distance <= self.allowed
 
     @property
     def times_allowed(self) -> float:
-        """The difference in multiples of the one that is allowed; infinite if it was not measured."""
+        """The distance divided by the allowed difference.
+
+        Infinite if perhop's value was not measured, or if no difference is allowed and there is one.
+        """
         if math.isnan(self.difference):
             return math.inf
         if self.distance == 0:
@@ -113,7 +116,7 @@ class Comparison:
 
 
 def estimate(samples: Sequence[float]) -> Value:
-    """Return the mean of one sample per replication, with its interval."""
+    """Return the mean of the samples, one per replication, with its confidence interval."""
     mean = math.fsum(samples) / len(samples) if samples else math.nan
     found = _core.confidence_95(list(samples))
     return Value(mean, 0.0 if found is None else (found[2] - found[1]) / 2)

@@ -67,7 +67,7 @@ def classes(queueing: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def bits(text: str | None) -> float:
-    """Return a rate; 0 for none."""
+    """Return a rate in b/s; 0 if there is none."""
     return float(bits_per_second(text)) if text else 0.0
 
 
@@ -133,7 +133,7 @@ def queue_number(reading: Reading) -> int:
 
 
 def size(text: str) -> float:
-    """Return the bytes of a size."""
+    """Return a size in bytes."""
     factors = {"k": 1e3, "M": 1e6, "G": 1e9, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "": 1}
     count = text.removesuffix("B").rstrip("kKMGi")
     return float(count) * factors[text.removesuffix("B")[len(count) :]]
@@ -201,7 +201,7 @@ def queued_mbps(reading: Reading) -> float:
 
 
 def measured(reading: Reading) -> float:
-    """Return the number of a run."""
+    """Return the number of a reading from a run."""
     values, case = reading.values, CASES[reading.case]
     rows = {row["class"]: row for row in results(reading.case).classes.iter_rows(named=True)}
     rows = {name: row for name, row in rows.items() if values["class"] in ("", name)}

@@ -1,9 +1,9 @@
-"""perhop compared with queueing disciplines of Linux: counters of `tc -s` in a separate network namespace.
+"""perhop compared with qdiscs of Linux: counters of `tc -s` in a separate network namespace.
 
-Datagrams leave via one end of a pair of virtual interfaces, whose qdisc is compared; the other end discards
-them. Everything ends with the process that keeps the namespace. Kernels differ in what they have: a qdisc
-that this one lacks is named on the page. Bytes are those that the kernel counts, with the Ethernet header;
-perhop's packets have the same length as IP packets.
+Datagrams leave from one end of a pair of virtual interfaces, whose qdisc is compared; the other end discards
+them. The namespace and its interfaces end with the process that keeps the namespace. The qdiscs depend on the
+kernel; the page lists the compared qdiscs that the kernel lacks. Bytes are the bytes that the kernel counts,
+with the Ethernet header; perhop's packets have the same length as IP packets.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from fidelity.simulating import Effort, by_replication, mean_of, of_class, one_l
 
 PEER = "kernel"
 RUNS, SECONDS, WARMUP_S = 3, 5.0, 0.5
-# IP bytes, and those that the kernel counts.
+# The size of a packet in IP bytes, and in the bytes that the kernel counts.
 LENGTH, COUNTED = 986, 1000
-# Bytes in the buckets of HTB: enough for timers that are late.
+# The size of HTB's buckets in bytes. It is sufficient for late timers.
 BURST = 15_000
-# Beyond chance: timers of the sender and of the kernel, which shares a machine.
+# In addition to chance, timers of the sender and of the kernel are inexact on a shared machine.
 NEAR = Rule(chance=True, relative=0.01)
 NEAR_PERCENT = Rule(chance=True, absolute=0.5, what="half a point")
 ONE_PACKET = Rule(chance=True, absolute=1.0, what="1 packet")
-# Disciplines with a counterpart in perhop, and the command that checks whether this machine has them.
+# Qdiscs with a counterpart in perhop, and the options with which `tc` checks whether the kernel has them.
 WANTED = {
     "pfifo": "limit 10",
     "bfifo": "limit 10000",
@@ -52,12 +52,12 @@ WANTED = {
     "pie": "",
 }
 
-# A sender that was later than this measured the machine, not the qdisc: it sends in a burst afterwards.
+# If the sender was later than this, the result depends on the machine, because a late sender sends bursts.
 LATE_S = 0.05
 ATTEMPTS = 5
 
-# Sends datagrams at even distances: ports with packets per second, payload bytes, seconds. Prints each new
-# greatest delay of a packet, in seconds.
+# Sends datagrams at even intervals. Its argument contains ports with packets per second, the payload in
+# bytes, and the duration in seconds. It prints every new greatest delay of a packet, in seconds.
 _SEND = """
 import json, socket, sys, time
 flows, payload, seconds = json.loads(sys.argv[1])
@@ -93,20 +93,21 @@ while True:
 
 @dataclass(frozen=True)
 class Case:
-    """A qdisc under load, and the same in perhop."""
+    """A qdisc under load, and its counterpart in perhop."""
 
     name: str
     case: str
-    #: Commands of `tc` behind `tc`, `dev near0` left out; the destination port distinguishes classes.
+    #: The words of commands after `tc`, without `dev near0`. The destination port selects a class.
     commands: tuple[str, ...]
     #: The counterpart in perhop, and the rate of its link.
     queueing: Mapping[str, Any]
     rate: str
-    #: Class (its minor number, or 0 for the qdisc itself) and rate in b/s; ports are 5000 and the class.
+    #: The minor number of a class (0 for the qdisc itself), and a rate in b/s. The port is 5000 plus the
+    #: number.
     flows: tuple[tuple[int, float], ...]
     #: The compared quantities: `rates` of classes, or `rate`, `loss` and `queue`.
     quantities: tuple[str, ...]
-    #: The disciplines that it needs.
+    #: The qdiscs that the case needs.
     needs: tuple[str, ...]
 
 
@@ -148,7 +149,7 @@ def _htb(parent: str, *classes: str) -> tuple[str, ...]:
 
 
 def _buckets(parent: str, *shares: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the same for perhop."""
+    """Return the counterpart of `_htb` in perhop."""
     buckets = {"burst": f"{BURST}B", "ceil-burst": f"{BURST}B"}
     inside = {"scheduler": "htb", "classes": _classes(*({**share, **buckets} for share in shares))}
     link = {"name": "link", "share": {"rate": parent, **buckets}, "queueing": inside}
@@ -293,7 +294,7 @@ CASES = (
 
 
 def lacking() -> dict[str, str]:
-    """Return the disciplines that this kernel lacks, with its error messages."""
+    """Return the qdiscs that this kernel lacks, with the error messages."""
     found = {}
     for name, options in WANTED.items():
         with namespace() as inside:
@@ -335,13 +336,13 @@ _UNITS = {
 
 
 class BusyMachineError(Exception):
-    """The processes of a measurement waited for a processor too long."""
+    """The processes of a measurement waited too long for a processor."""
 
 
 def _by_kernel(case: Case, seconds: float) -> dict[str, float]:
-    """Return the quantities of a case by the kernel's counters.
+    """Return the quantities of a case from the kernel's counters.
 
-    Measures again when the sender was more than `LATE_S` late; raises `BusyMachineError` after `ATTEMPTS`.
+    Measure again if the sender was more than `LATE_S` late; raise `BusyMachineError` after `ATTEMPTS`.
     """
     for _ in range(ATTEMPTS):
         measured, late_s = _measure(case, seconds)
@@ -352,12 +353,12 @@ def _by_kernel(case: Case, seconds: float) -> dict[str, float]:
 
 
 def _measure(case: Case, seconds: float) -> tuple[dict[str, float], float]:
-    """Return the quantities of a case by the kernel's counters, and the greatest delay of the sender (s)."""
+    """Return the quantities of a case from the kernel's counters, and the sender's greatest delay, s."""
     with namespace() as inside:
         for words in case.commands:
             inside.tc(words)
         flows = [(5000 + number, rate / 8 / COUNTED) for number, rate in case.flows]
-        # Headers of IP and UDP are 28 bytes.
+        # The headers of IP and UDP have 28 bytes.
         load = json.dumps([flows, LENGTH - 28, seconds + WARMUP_S + 1])
         command = inside.within(sys.executable, "-c", _SEND, load)
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as sender:
@@ -394,7 +395,7 @@ def _measure(case: Case, seconds: float) -> tuple[dict[str, float], float]:
 
 
 def _by_perhop(case: Case, seconds: float, effort: Effort) -> dict[str, list[float]]:
-    """Return the same quantities of a simulation, one per replication."""
+    """Return the quantities of a case from a simulation, one number per replication."""
     traffic = [
         {
             "name": f"class {number}",

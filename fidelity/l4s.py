@@ -24,7 +24,7 @@ READINGS = Path(__file__).parents[1] / "tests" / "readings" / "l4s-tests.csv"
 FROM_S, UNTIL_S = 118, 178
 REPLICATIONS = 4
 NEAR = Rule(absolute=5.0, what="5 points")
-#: Prague of 2020: the advantage of short round trips is left; CUBIC with RFC 3168.
+#: The Prague of 2020 still gives flows with short round trips an advantage. CUBIC uses ECN of RFC 3168.
 CONTROLS: Mapping[str, dict[str, Any]] = {
     "prague": {"congestion": "prague", "virtual-rtt": "0s"},
     "cubic": {"congestion": "cubic", "ecn": True},
@@ -33,13 +33,13 @@ NAMES = {"prague": "Prague", "cubic": "CUBIC"}
 
 
 def cases() -> list[dict[str, str]]:
-    """Return the pairs of flows that were measured."""
+    """Return the measured pairs of flows."""
     lines = [line for line in READINGS.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
     return list(csv.DictReader(lines))
 
 
 def scenario(case: Mapping[str, str]) -> dict[str, Any]:
-    """Return two flows through DualPI2, each from a host as far away as its round trip."""
+    """Return two flows through DualPI2. The delays of the links give the round trips of the flows."""
     traffic, links = [], []
     for which in ("first", "second"):
         tcp = {"profile": "linux-6", **CONTROLS[case[which]]}
@@ -53,7 +53,7 @@ def scenario(case: Mapping[str, str]) -> dict[str, Any]:
         "framing": "ethernet-header",
         "interfaces": {"router": {"output": "queue"}},
     }
-    # That kernel's step did not mark packets that found less than two others.
+    # The step of the measured kernel did not mark a packet if fewer than two other packets were in the queue.
     dualpi2 = {"name": "all", "buffer": {"dualpi2": {"law": "linux", "min-qlen-step": 2}}}
     return {
         "perhop": 1,
@@ -69,7 +69,7 @@ def scenario(case: Mapping[str, str]) -> dict[str, Any]:
 
 
 def share(rows: pl.DataFrame) -> float:
-    """Return the percentage of the goodput that the first flow has."""
+    """Return the share of the first flow in the goodput, percent."""
     rates = dict(zip(rows["flow"].cast(pl.String), rows["goodput_bps"], strict=True))
     return float(100 * rates["first"] / (rates["first"] + rates["second"]))
 

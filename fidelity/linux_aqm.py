@@ -1,8 +1,8 @@
-"""`linux-6` through queues of Linux, compared with Linux: the study linux-aqm but its constant-rate sender.
+"""`linux-6` through qdiscs of Linux, compared with Linux, as in the study linux-aqm.
 
-Four bulk flows, alone or with a call, through a queue at 10 Mb/s. Replications differ in when the flows
-start, in the phases of the hosts' clocks, in the hashes of FQ-CoDel and CAKE, and in the draws of PIE and
-CAKE, and so do the runs of the kernel.
+Four bulk flows, alone or with a call, cross a queue at 10 Mb/s. Replications differ in the start times of the
+flows, in the phases of the hosts' clocks, in the hashes of FQ-CoDel and CAKE, and in the draws of PIE and
+CAKE. The runs of the kernel differ in the same way. The constant-rate sender of the study is left out.
 """
 
 from __future__ import annotations
@@ -35,21 +35,21 @@ QUANTITIES = {
 
 @dataclass(frozen=True)
 class Case:
-    """The measurements of one discipline under one load: a figure for each quantity."""
+    """The measurements of one qdisc under one load: a figure for each quantity."""
 
-    #: Its name in the study.
+    #: The name of the case in the study.
     id: str
     table: str
     figures: tuple[Published, ...]
 
     @property
     def values(self) -> dict[str, str]:
-        """Return the flows, their round trip and the discipline."""
+        """The flows, their round trip and the qdisc."""
         return self.figures[0].case
 
     @property
     def name(self) -> str:
-        """Describe the load."""
+        """The description of the load."""
         control, extras = self.values["flows"].split("-")
         flows = "Reno" if control == "reno" else "CUBIC"
         if self.table == "call":
@@ -63,7 +63,7 @@ class Case:
 
 @cache
 def found() -> study.Study:
-    """Return the study that has the readings, the scenarios and the rules."""
+    """Return the study that contains the readings, the scenarios and the rules."""
     return study.find(STUDY)
 
 
@@ -85,9 +85,10 @@ def rule(unit: str, relative: float, absolute: float, reference: float) -> Rule:
 
 
 def known(values: Mapping[str, str]) -> Reason | None:
-    """Return the reason that is known for the differences of a case.
+    """Return the known reason for the differences of a case.
 
-    For these the kernel was run without the check in question: then it has perhop's figures.
+    For these cases, the kernel was also run without the check in question. Its figures then agree with
+    perhop's.
     """
     disciplines = {"codel", "cake-besteffort", "cake-diffserv4"}
     if (values["flows"], values["rtt_ms"]) == ("cubic-plain", "20") and values["discipline"] in disciplines:
@@ -117,7 +118,7 @@ def compare(effort: Effort) -> Iterator[Comparison]:
 
 
 def part(effort: Effort) -> Part:
-    """Return the comparisons with Linux's queues as a part of the page."""
+    """Return the comparisons with Linux's qdiscs as a part of the page."""
     about = (
         "perhop sends four flows of `linux-6` through a queue of Linux at 10 Mb/s for 300 s. The peer is\n"
         "four flows of Linux 6.1.192 in a kernel with virtual time ([the study\n"

@@ -1,4 +1,4 @@
-"""TCP of `linux-6` through `law: linux-gred`, compared with Linux's own: tests/readings/linux-gred.toml."""
+"""TCP of `linux-6` through `law: linux-gred`, compared with Linux: tests/readings/linux-gred.toml."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from fidelity.linux_aqm import rule
 from fidelity.simulating import Effort, by_replication, simulate, sum_of
 from perhop.results import Results
 
-#: Linux's `htb` with `burst 1` sends a frame whenever it has a byte, and pays for the rest afterwards.
+#: Linux's `htb` with `burst 1` sends a frame as soon as it has one byte of credit, and pays the rest later.
 BURST = "1B"
 PEER = "linux-gred"
 READINGS = Path(__file__).parents[1] / "tests" / "readings" / "linux-gred.toml"
 WARMUP_S = 10
-#: Connections of each color where colors are the connections' own, and connections behind a marker.
+#: The number of connections of each color if connections have colors, and behind a marker.
 EACH, MARKED = 4, 3
-#: The rate of a busy `rate 10mbit` by the kernel's counters: 1.5 us a frame more than at 10 Mb/s.
+#: The rate of a busy `rate 10mbit` by the kernel's counters. A frame takes 1.5 us longer than at 10 Mb/s.
 MIXED_RATE, BULK_RATE = "9987700b/s", "1.7Mb/s"
 ETHERNET = 14
 UDP_PAYLOAD, UDP_IP = 1024, 1052
 COLORS = ("green", "yellow")
 NEAR_RATE = 0.02
-#: As in linux_aqm: a fraction of the reference, or these percentage points if they are more.
+#: The allowed difference, as in linux_aqm: the larger of a fraction of the reference and percentage points.
 NEAR_LOSS, NEAR_LOSS_POINTS = 0.1, 0.3
-#: CUBIC, by default; HZ of the kernel is 250.
+#: The default congestion control is CUBIC. The kernel has HZ = 250.
 TCP = {"profile": "linux-6", "window": "4MiB", "clock": "4ms"}
 SCHEMES = {"single": "WRED", "coupled-sampled": "RIO-C"}
 
@@ -45,7 +45,7 @@ def cases() -> list[dict[str, Any]]:
 
 
 def measured(case: Mapping[str, Any]) -> Rows:
-    """Return goodput in kb/s and drops in percent of the kernel, one of each run."""
+    """Return the kernel's goodput in kb/s and drops in percent, one number per run."""
     rows: Rows = {}
     for run in case["runs"]:
         found = {f"{color} dropped": 100 * run[color][1] / run[color][0] for color in COLORS}
@@ -61,7 +61,7 @@ def measured(case: Mapping[str, Any]) -> Rows:
 
 
 def scenario(case: Mapping[str, Any], effort: Effort) -> dict[str, Any]:
-    """Return the same for perhop: a shaper hands each frame over the moment it leaves the queue."""
+    """Return the scenario of a case. Its shaper delivers a frame as soon as it leaves the queue."""
     is_mixed = case["kind"] == "mixed"
     bulk = {"bulk": {"tcp": TCP}}
     ends = {"from": "client", "to": "server"}
@@ -99,7 +99,7 @@ def scenario(case: Mapping[str, Any], effort: Effort) -> dict[str, Any]:
 
 
 def policy(case: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the marker, if there is one, and GRED below the shaper; all count Ethernet's header."""
+    """Return the marker, if any, and GRED below the shaper. All of them count the Ethernet header."""
     is_mixed = case["kind"] == "mixed"
     gred = {
         "law": "linux-gred",
@@ -126,7 +126,7 @@ def policy(case: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def simulated(case: Mapping[str, Any], effort: Effort) -> Rows:
-    """Return the same quantities of perhop, one of each replication."""
+    """Return the quantities of a case from perhop, one number per replication."""
     results = simulate(scenario(case, effort), effort)
     rows: Rows = {}
     for precedence, color in enumerate(COLORS):
@@ -180,13 +180,13 @@ def compare(effort: Effort) -> Iterator[Comparison]:
 
 
 def near(there: Value, here: Value) -> Rule:
-    """Return the allowed difference of rates: 2 %, or the intervals of both if these are larger."""
+    """Return the allowed difference of rates: 2 %, or both intervals combined if they are larger."""
     is_open = math.hypot(there.half, here.half) > NEAR_RATE * there.mean
     return Rule(chance=True) if is_open else Rule(relative=NEAR_RATE)
 
 
 def part(effort: Effort) -> Part:
-    """Return the comparisons with Linux's TCP through its GRED as a part of the page."""
+    """Return the comparisons with Linux's TCP and GRED as a part of the page."""
     about = (
         "perhop sends TCP of `linux-6` through `law: linux-gred`. The peer is TCP of Linux 6.1.192\n"
         "through GRED in a kernel with virtual time (tests/readings/linux-gred.toml). Both count from 10\n"

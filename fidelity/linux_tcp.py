@@ -1,6 +1,6 @@
-"""`linux-6` compared with curves of Linux's TCP: studies/linux-aqm/reference/windows.toml, sample by sample.
+"""`linux-6` compared with windows of Linux's TCP: studies/linux-aqm/reference/windows.toml, sample by sample.
 
-Replications differ in the phase of the hosts' clocks only, which is not known of the kernel.
+Replications differ only in the phase of the hosts' clocks, because the phase in the kernel is not known.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from fidelity.simulating import Effort, by_replication, simulate
 PEER = "linux-tcp"
 READINGS = Path(__file__).parents[1] / "studies" / "linux-aqm" / "reference" / "windows.toml"
 SECONDS = 60
-#: Samples are each 10 ms until then, later each 100 ms.
+#: Samples are 10 ms apart until this time, and then 100 ms apart.
 FINE_UNTIL_S = 3.0
-#: The shaper counts IP bytes: 1500 in 1.21159 ms, the time between frames by the kernel's count of
-#: acknowledged bytes.
+#: The shaper counts IP bytes. A packet of 1500 bytes takes 1.21159 ms, which is the time between frames
+#: according to the kernel's count of acknowledged bytes.
 RATE, BURST = "9904300b/s", "1500B"
 PLAIN = {
     "recovery": "newreno",
@@ -35,17 +35,17 @@ PLAIN = {
 }
 EXTRAS = {"plain": "without SACK, threshold of 8 segments", "on": "with SACK, RACK-TLP, HyStart"}
 NEAR = Rule(relative=0.01)
-#: The effect on the mean of a recovery that is a sample late, about once in five seconds.
+#: The effect on the mean if a recovery is one sample late, about once in five seconds.
 CURVES = Rule(absolute=2.0, what="2 segments", bound="at most")
 
 
 def cases() -> list[dict[str, Any]]:
-    """Return the flows that were measured."""
+    """Return the measured flows."""
     return list(tomllib.loads(READINGS.read_text(encoding="utf-8"))["case"])
 
 
 def samples(case: Mapping[str, Any]) -> tuple[list[int], list[int]]:
-    """Return the milliseconds of the samples of a flow, and its windows in segments."""
+    """Return the times of the samples of a flow in ms, and its windows in segments."""
     windows = [int(word) for word in case["window"].split()]
     first, fine = round(case["first_s"] * 1000), round(FINE_UNTIL_S * 1000)
     times = list(range(first, fine + 1, 10))
@@ -54,7 +54,7 @@ def samples(case: Mapping[str, Any]) -> tuple[list[int], list[int]]:
 
 
 def scenario(case: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the flow through a FIFO of 100 packets, which delivers a frame the moment it leaves it."""
+    """Return the flow through a FIFO of 100 packets, which delivers frames as soon as they leave."""
     tcp = {"profile": "linux-6", "window": "4MiB", "congestion": case["congestion"]}
     if case["extras"] == "plain":
         tcp |= PLAIN
@@ -91,7 +91,7 @@ def scenario(case: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def compare(effort: Effort) -> Iterator[Comparison]:
-    """Generate the comparisons of windows: their means, and how far apart the curves are."""
+    """Generate the comparisons of windows: their means, and the mean difference of the curves."""
     for case in cases():
         times, windows = samples(case)
         wanted = dict(zip(times, windows, strict=True))

@@ -1,8 +1,8 @@
-"""Compares `linux-6` with the TCP of this machine's kernel in the testbed of `perhop live`.
+"""Compare `linux-6` with the TCP of this machine's kernel in the testbed of `perhop live`.
 
-Four CUBIC flows share a link of perhop's own forwarder; the hosts are network namespaces with the kernel's
-sockets. The simulation runs the same scenario. The kernel is the one of this machine: its version and the
-ticks of its timers may differ from those that the profile follows.
+Four CUBIC flows share a link of perhop's own forwarder. The hosts are network namespaces with the sockets of
+the kernel. The simulation runs the same scenario. The version and the timer ticks of this machine's kernel
+may differ from those that the profile models.
 """
 
 from __future__ import annotations
@@ -25,11 +25,12 @@ from perhop.results import Results
 
 PEER = "live-tcp"
 RUNS, SECONDS, WARMUP_S = 3, 60.0, 10.0
-#: At a tail drop all flows may lose packets at once: their shares of a minute differ by ten points.
+#: At tail drop, all flows may lose packets at once. Their shares of a minute then differ by ten points.
 RUNS_AT_TAIL_DROP = 10
 FLOWS = (1, 2, 3, 4)
 RATE = "20Mb/s"
-#: Transmission time of a full frame on that link, ms: 1514 bytes, as Linux' queues count.
+#: Transmission time of a full frame on the link, ms. A frame has 1514 bytes, as in the counts of Linux's
+#: qdiscs.
 FRAME_MS = 1514 * 8 / 20e3
 BUFFERS: Mapping[str, dict[str, Any]] = {
     "tail drop": {"tail-drop": {"limit": "100 packets"}},
@@ -44,14 +45,14 @@ DELAY = Rule(relative=0.15)
 
 @dataclass(frozen=True)
 class Case:
-    """A queue, and the delays of the flows' own links, ms."""
+    """A queue, and the delays of the links of the four hosts, ms."""
 
     buffer: str
     delays_ms: tuple[int, int, int, int]
 
     @property
     def name(self) -> str:
-        """Describe the load."""
+        """The description of the load."""
         round_trips = [str(2 * delay) for delay in self.delays_ms]
         if len(set(round_trips)) == 1:
             return f"round trips of {round_trips[0]} ms"
@@ -59,7 +60,7 @@ class Case:
 
     @property
     def runs(self) -> int:
-        """Return how many runs of the kernel are compared."""
+        """The number of compared runs of the kernel."""
         return RUNS_AT_TAIL_DROP if self.buffer == "tail drop" else RUNS
 
 
@@ -68,7 +69,7 @@ CASES = tuple(Case(buffer, delays) for buffer in BUFFERS for delays in (EQUAL, U
 
 
 def scenario(case: Case, seconds: float = SECONDS, warmup_s: float = WARMUP_S) -> dict[str, Any]:
-    """Return four flows from hosts with links of their own into the queue."""
+    """Return four flows from hosts with separate links to the queue."""
     tcp = {"profile": "linux-6", "window": "1MiB"}
     return {
         "perhop": 1,
@@ -106,7 +107,7 @@ def scenario(case: Case, seconds: float = SECONDS, warmup_s: float = WARMUP_S) -
 
 
 def measured(case: Case, results: Results) -> dict[str, list[float]]:
-    """Return each quantity of a case, one number for each replication."""
+    """Return each quantity of a case, one number per replication."""
     assert results.tcp is not None
     runs = sorted(results.tcp["replication"].unique().to_list())
     goodputs = {
@@ -173,7 +174,7 @@ def compare(effort: Effort) -> Iterator[Comparison]:
     seconds, warmup_s = (SECONDS, WARMUP_S) if effort.scale >= 1 else (10.0, 3.0)
     for case in CASES:
         runs = case.runs if effort.scale >= 1 else 1
-        # Not at the same time: the simulation would delay the packets.
+        # The runs are not simultaneous, because the simulation would delay the packets.
         many = replace(effort, replications=max(effort.replications, runs))
         own = measured(case, simulate(scenario(case, seconds, warmup_s), many))
         there = live(case, runs, seconds, warmup_s).results
@@ -182,7 +183,7 @@ def compare(effort: Effort) -> Iterator[Comparison]:
 
 
 def missing() -> str | None:
-    """Why this machine cannot be compared with, if so."""
+    """Return the reason why the comparison cannot run on this machine; `None` if it can."""
     lacks = rights.missing_capabilities()
     if lacks:
         return f"this user lacks {', '.join(lacks)}"

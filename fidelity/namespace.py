@@ -18,7 +18,7 @@ _COUNTED = ("bytes", "packets", "drops", "waiting")
 
 
 def missing() -> str | None:
-    """Why this machine cannot be compared with, if so."""
+    """Return the reason why the comparison cannot run on this machine; `None` if it can."""
     if sys.platform != "linux" or os.geteuid() != 0:
         return "network namespaces need Linux and root"
     for program in ("unshare", "nsenter", "ip", "tc"):
@@ -30,7 +30,7 @@ def missing() -> str | None:
 
 
 class Namespace:
-    """A network namespace with a pair of interfaces, for the lifetime of a process in it."""
+    """A network namespace with a pair of interfaces. It lasts as long as a process in it."""
 
     def __init__(self) -> None:
         quiet = "echo 1 > /proc/sys/net/ipv6/conf/all/disable_ipv6; echo; exec sleep infinity"
@@ -40,7 +40,7 @@ class Namespace:
             output.readline()
 
     def wire(self) -> None:
-        """Connect near0 with far0; datagrams to 10.9.0.2 leave via near0 and end behind far0."""
+        """Connect near0 with far0. Datagrams to 10.9.0.2 leave from near0, and far0 discards them."""
         far = "02:00:00:00:00:02"
         for words in (
             "link add near0 type veth peer name far0",
@@ -52,27 +52,27 @@ class Namespace:
             self.run("ip", *words.split())
 
     def end(self) -> None:
-        """End it, and the interfaces in it."""
+        """End the namespace and its interfaces."""
         self._holder.kill()
         self._holder.wait()
 
     def within(self, *command: str) -> list[str]:
-        """Return the command line that runs a command in it."""
+        """Return the command line that runs a command in the namespace."""
         return ["nsenter", f"--net=/proc/{self._holder.pid}/ns/net", *command]
 
     def run(self, *command: str) -> str:
-        """Run a command in it and return what it prints."""
+        """Run a command in the namespace and return its output."""
         ended = subprocess.run(self.within(*command), check=True, capture_output=True, text=True)
         return ended.stdout
 
     def tc(self, words: str) -> None:
-        """Run a command of `tc` on near0: object, verb, `dev near0`, and the rest."""
+        """Run a command of `tc` on near0. `words` has no `dev near0`."""
         what, verb, *rest = words.split()
         self.run("tc", what, verb, "dev", "near0", *rest)
 
     def counters(self, what: str) -> dict[str, dict[str, int]]:
         """Return bytes, packets, drops and backlog (packets) of all classes, or of all qdiscs, by handle."""
-        # As text: `tc -j` of some versions prints no JSON for the classes of HTB.
+        # Some versions of `tc -j` print no JSON for the classes of HTB, so the text is parsed.
         text = self.run("tc", "-s", what, "show", "dev", "near0")
         return {
             found[1]: dict(zip(_COUNTED, map(int, found.groups()[1:]), strict=True))
@@ -82,7 +82,7 @@ class Namespace:
 
 @contextmanager
 def namespace() -> Iterator[Namespace]:
-    """Make a namespace with its interfaces, and end it."""
+    """Create a namespace with its interfaces, and end it after use."""
     made = Namespace()
     try:
         made.wire()

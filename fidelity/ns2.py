@@ -1,7 +1,7 @@
-"""perhop compared with ns-2: RED and RIO-C with TCP and without, each with several seeds.
+"""perhop compared with ns-2: RED and RIO-C with and without TCP, each with several seeds.
 
-Quantities are means over seeds with their 95 % intervals. Beyond chance a difference of one in a hundred is
-allowed: the smallest that matters in a network.
+Quantities are means over seeds with 95 % confidence intervals. A difference of 1 % is allowed in addition to
+chance, because smaller differences do not matter in a network.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from perhop.results import Results
 
 PEER = "ns-2"
 ROOT = Path(__file__).parents[1]
-# The laws of perhop's buffer managers that are ns-2's: the only place to change them. The scripts switch
-# `gentle_` and `bytes_` off, which ns-2.35 has on.
+# The laws of perhop's buffer managers that match ns-2. They are set only here. The scripts switch off
+# `gentle_` and `bytes_`, which are on in ns-2.35.
 RED_LAW = {"law": "ns-2.35", "above-max": "drop", "probability": "per-packet"}
 DSRED_LAW = {"law": "ns-2.35-dsred"}
 SECONDS, WARMUP = 200, 20
-# Wire size of the packets of studies/drop-precedence, and the time for which it counts them.
+# The size of the packets of studies/drop-precedence on the wire, bits, and the time in which it counts them.
 PACKET_BITS, COUNTED_S = 576 * 8, 100.1
 RED_OF_STUDY = "policies.red-n.queueing.classes.af1.buffer.mred"
 
@@ -39,7 +39,7 @@ Row = list[float]
 
 
 def missing() -> str | None:
-    """Why ns-2 is missing, if so."""
+    """Return the reason why ns-2 is not available; `None` if it is available."""
     return None if shutil.which("ns") else "there is no program `ns` (Debian's package ns2)"
 
 
@@ -54,7 +54,7 @@ def compare(effort: Effort) -> Iterator[Comparison]:
 
 
 def _by_ns2(script: Path, seeds: int, *arguments: object) -> list[Row]:
-    """Return the numbers that a script prints with each seed."""
+    """Return the numbers that a script prints, for each seed."""
 
     def run(seed: int) -> Row:
         command = ["ns", str(script), str(seed), *map(str, arguments)]
@@ -90,14 +90,14 @@ def _compared(
 
 
 def _many(effort: Effort) -> Effort:
-    """Return an effort with one replication for each seed: a few more than theory needs."""
+    """Return an effort with one replication per seed, and more replications than for theory."""
     return Effort(effort.replications + 2, effort.scale)
 
 
 def _bottleneck(
     rate: str, policy: dict[str, Any], flows: list[dict[str, Any]], seconds: int, warmup: int
 ) -> dict[str, Any]:
-    """Return a scenario of flows between hosts of their own through a bottleneck of 20 ms."""
+    """Return a scenario of flows between separate hosts through a bottleneck with a delay of 20 ms."""
     hosts: dict[str, Any] = {}
     links: list[dict[str, Any]] = []
     traffic = []
@@ -135,7 +135,7 @@ def _spans(effort: Effort) -> tuple[int, int]:
 
 def _queue(results: Results) -> list[float]:
     """Return the mean queue of the bottleneck in packets, per replication."""
-    # Each precedence has a row with the packets of the whole queue.
+    # Each precedence has a row with the packets of the whole queue, so that one row is sufficient.
     moments = results.queues.filter(pl.col("precedence") == 0)
     return by_replication(moments, lambda rows: mean_of(rows, "packets"))
 
@@ -145,7 +145,7 @@ def _ports(results: Results, value: Callable[[pl.DataFrame], float]) -> list[flo
 
 
 def _dropped(rows: pl.DataFrame) -> float:
-    """Return the dropped percentage of the arriving packets."""
+    """Return the dropped packets in percent of the arriving packets."""
     return 100 * sum_of(rows, "dropped_packets") / sum_of(rows, "arrived_packets")
 
 
@@ -172,7 +172,7 @@ def _red(effort: Effort) -> Iterator[Comparison]:
 
 
 def _dsred(kind: str, pairs: int, effort: Effort) -> Iterator[Comparison]:
-    """Compare RIO-C with two precedences behind a token bucket with dsRED."""
+    """Compare RIO-C with two precedences behind a token bucket with ns-2's dsRED."""
     seconds, warmup = _spans(effort)
     rio = {
         "precedences": [
@@ -222,7 +222,7 @@ def _dsred(kind: str, pairs: int, effort: Effort) -> Iterator[Comparison]:
 
 
 def _study(rate: str, effort: Effort, *, plain: bool) -> Iterator[Comparison]:
-    """Compare the rows without precedence of studies/drop-precedence: 45 connections against 5 of UDP."""
+    """Compare the rows without precedences of studies/drop-precedence: 45 TCP and 5 UDP flows."""
     study = ROOT / "studies" / "drop-precedence"
     scenario = perhop.Scenario.load(study / "drop-precedence.perhop.yaml")
     scenario.set("policies.edge.conditioners", [])

@@ -21,7 +21,7 @@ CASES = {case["id"]: case for case in tomllib.loads(FILE.read_text())["case"]}
 COMMAND = "policy-map interface"
 PERCENT, POINTS = 5.0, 2.0
 FACTORS = {"kb/s": 1000.0}
-# In flow-based WFQ, the weight of a flow of precedence 0; that of precedence 5 is a sixth of it.
+# The weight of a flow of precedence 0 in flow-based WFQ, and the weight of a flow of precedence 5: a sixth.
 WEIGHTS = {"flood": 32_384, "tcp": 5397}
 
 
@@ -37,12 +37,12 @@ class Reading:
 
     @property
     def wanted(self) -> float:
-        """The router's number in the unit of perhop's: rates in bits per second."""
+        """The router's number in perhop's unit. Rates are in b/s."""
         return float(self.values["value"] * FACTORS.get(self.values["unit"], 1.0))
 
     @property
     def width(self) -> float:
-        """The allowed difference from the router's number: 0 for a configured one."""
+        """The allowed difference from the router's number; 0 for a configured number."""
         if self.values["kind"] == "configured":
             return 0.0
         # Shares may also differ by 2 percentage points.
@@ -68,7 +68,7 @@ READINGS = [Reading(case["id"], values) for case in CASES.values() for values in
 
 @cache
 def port(case_id: str) -> dict[str, Any]:
-    """Return the interface of a case as the configuration resolves, without a run."""
+    """Return the interface of a case from the resolved configuration, without a run."""
     case = CASES[case_id]
     report = json.loads(_core.check_router(case["configuration"], case.get("platform")))
     wrong = [
@@ -81,7 +81,7 @@ def port(case_id: str) -> dict[str, Any]:
 
 @cache
 def results(case_id: str) -> Results:
-    """Return the run of a case: a host on one side of the router, two on the other."""
+    """Return the results of a case: one host on one side of the router, and two hosts on the other side."""
     case = CASES[case_id]
     inside, outside = case["other"], case["interface"]
     if case.get("side") == "input":
@@ -127,14 +127,14 @@ def policy(case_id: str, side: str, after_s: float | None) -> dict[str, Any]:
 
 
 def at(value: Any, path: str) -> Any:  # noqa: ANN401 - any JSON
-    """Follow a path of keys and numbers."""
+    """Return the value at a path of keys and indices."""
     for key in path.split("."):
         value = value[int(key)] if isinstance(value, list) else value[key]
     return value
 
 
 def class_at(found: dict[str, Any] | None, path: str) -> dict[str, Any]:
-    """Return a class by the names of the classes around it and its own."""
+    """Return a class from a path of class names, outermost first."""
     node: dict[str, Any] = {"policy": found}
     for name in path.split("/"):
         [node] = [inside for inside in node["policy"]["classes"] if inside["name"] == name]
@@ -142,13 +142,13 @@ def class_at(found: dict[str, Any] | None, path: str) -> dict[str, Any]:
 
 
 def siblings(found: dict[str, Any], path: str) -> list[dict[str, Any]]:
-    """Return a class and its siblings."""
+    """Return the classes at the level of a class, including the class."""
     outer = path.rpartition("/")[0]
     return list((class_at(found, outer)["policy"] if outer else found)["classes"])
 
 
 def configured(reading: Reading) -> Any:  # noqa: ANN401 - a number or a text
-    """Return the number of the configuration as perhop resolves it."""
+    """Return the number of a reading from the resolved configuration."""
     values, here = reading.values, port(reading.case)
     if values["field"].startswith("port."):
         return at(here, values["field"].removeprefix("port."))
@@ -162,14 +162,14 @@ def configured(reading: Reading) -> Any:  # noqa: ANN401 - a number or a text
 
 
 def of_traffic(reading: Reading, column: str) -> list[float]:
-    """Return a column of the flows named in the reading's field, from `tcp` or from `classes`."""
+    """Return a column of the flows named in the field of a reading, from `tcp` or from `classes`."""
     name = reading.values["field"].partition(".")[2]
     table = results(reading.case).table("tcp" if column == "goodput_bps" else "classes")
     return [row[column] for row in table.iter_rows(named=True) if row["class"] == name]
 
 
 def weight(reading: Reading) -> list[float]:
-    """Return the weight of a flow from its rate if the other's weight is known; the lower one gets more."""
+    """Return the weight of a flow from the rates and the other flow's weight; a lower weight gets more."""
     name = reading.values["field"].partition(".")[2]
     other = "tcp" if name == "flood" else "flood"
     rows = {
@@ -179,7 +179,7 @@ def weight(reading: Reading) -> list[float]:
 
 
 def of_class(reading: Reading) -> Any:  # noqa: ANN401 - a number or a text
-    """Return a number of a class from the output of `perhop show policy-map interface`."""
+    """Return the number of a reading from the output of `perhop show policy-map interface`."""
     values = reading.values
     side = values.get("side", CASES[reading.case].get("side", "output"))
     found = policy(reading.case, side, values.get("after_s"))
@@ -206,7 +206,7 @@ def of_class(reading: Reading) -> Any:  # noqa: ANN401 - a number or a text
     if values["field"] in computed:
         return computed[values["field"]]()
     number = at(shown_class, values["field"])
-    # The run and the router's test differ in length, so shares of the total are compared.
+    # The run and the test on the router differ in length, so shares of the total are compared.
     if "whole" in values and values["field"].endswith((".bytes", ".packets")):
         key, parts = values["field"].rpartition(".")[::2]
         number *= values["whole"] / whole_of(found, values["class"], key, parts)
@@ -214,7 +214,7 @@ def of_class(reading: Reading) -> Any:  # noqa: ANN401 - a number or a text
 
 
 def whole_of(found: dict[str, Any], path: str, key: str, part: str) -> float:
-    """Return the sum of a count: over the colors of a policer, else over its sibling classes."""
+    """Return the sum of a count over the colors of a policer, or over the classes at the same level."""
     if key.startswith("counters.police."):
         colors = class_at(found, path)["counters"]["police"].values()
         return math.fsum(color[part] for color in colors)
@@ -222,12 +222,12 @@ def whole_of(found: dict[str, Any], path: str, key: str, part: str) -> float:
 
 
 def found_by_perhop(reading: Reading) -> list[Any]:
-    """Return perhop's numbers for a reading: one, or one for each flow."""
+    """Return perhop's numbers for a reading: one number, or one number per flow."""
     return [configured(reading)] if reading.values["kind"] == "configured" else measured(reading)
 
 
 def measured(reading: Reading) -> list[Any]:
-    """Return the numbers of a run."""
+    """Return the numbers of a reading from a run."""
     field = reading.values["field"]
     if field.startswith("goodput."):
         return [math.fsum(of_traffic(reading, "goodput_bps")) / reading.values.get("per", 1)]

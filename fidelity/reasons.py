@@ -12,7 +12,7 @@ FILE = Path(__file__).parents[1] / "docs" / "deviations.toml"
 
 @dataclass(frozen=True)
 class Reason:
-    """A departure from the text of a source, and why."""
+    """A difference from the text of a source, and the reason."""
 
     source: str
     text: str
@@ -31,10 +31,10 @@ def _deviations() -> list[dict[str, str]]:
 
 
 def reason(algorithm: str, source: str, quote: str = "") -> Reason:
-    """Return the one reason for an algorithm whose source and quoted text hold these words.
+    """Return the reason for an algorithm whose source and quoted text contain these words.
 
     Raises:
-        LookupError: there is none, or more than one.
+        LookupError: there is no such reason, or more than one.
 
     """
     found = [

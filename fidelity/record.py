@@ -1,6 +1,6 @@
 """Files of all comparisons: one row per comparison in results.csv, and the peers in peers.json.
 
-The page is made from these files alone, so that it can be written again without a measurement.
+The page is generated from these files alone, so it can be generated again without a measurement.
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ class Row:
     compared: str
     case: str
     quantity: str
-    #: Of the reference, of perhop's value, of their halves and of `allowed`; `1` for a ratio.
+    #: The unit of the reference, of perhop's value, of the half widths and of `allowed`; `1` for a ratio.
     unit: str
     reference: str
-    #: Half of the 95 % confidence interval; empty for a value without chance.
+    #: Half the width of the 95 % confidence interval; empty for a value that is not random.
     reference_half: str
     perhop: str
     perhop_half: str
-    #: The greatest difference with which the two agree.
+    #: The greatest difference at which the two values agree.
     allowed: str
     rule: str
     #: `met` or `missed`.
     verdict: str
-    #: Of a miss: the difference in multiples of the one that is allowed; empty where none is allowed.
+    #: If missed: the distance divided by the allowed difference; empty if no difference is allowed.
     times_allowed: str
-    #: Where the reference comes from.
+    #: The origin of the reference value.
     source: str
-    #: Of a miss: its reason in docs/deviations.toml, or `unknown`.
+    #: If missed: the reason in docs/deviations.toml, or `unknown`.
     reason: str
 
 
@@ -82,7 +82,7 @@ def record(parts: Sequence[Part]) -> Record:
 
 
 def write(kept: Record, folder: Path = FOLDER) -> None:
-    """Write results.csv and peers.json into a folder."""
+    """Write results.csv and peers.json to a folder."""
     with (folder / RESULTS).open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, [column.name for column in fields(Row)], lineterminator="\n")
         writer.writeheader()
@@ -96,7 +96,7 @@ def read(folder: Path = FOLDER) -> Record:
 
     Raises:
         OSError: a file is missing.
-        ValueError: results.csv has other columns than a row.
+        ValueError: the columns of results.csv are not those of `Row`.
 
     """
     with (folder / RESULTS).open(encoding="utf-8", newline="") as file:

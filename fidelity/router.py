@@ -1,7 +1,7 @@
-"""perhop compared with real routers: their output, and delays of one router read off plots.
+"""perhop compared with real routers: their output, and delays of one router that were read off plots.
 
-The delays are those of studies/ef-star: its scenario contains the path of the readings, with two numbers
-fitted to the seven at the highest service rate.
+The delays are those of studies/ef-star. Its scenario contains the measured path; two of its numbers are
+fitted to the seven readings at the highest service rate.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def compare_delays(effort: Effort) -> Iterator[Comparison]:
 
 
 def compare_shown() -> Iterator[Comparison]:
-    """Generate the comparisons with the output of routers; tests compare texts."""
+    """Generate the comparisons with the output of routers. Tests compare the texts."""
     for reading in READINGS:
         if isinstance(reading.values["value"], str):
             continue
@@ -94,7 +94,7 @@ def part(effort: Effort) -> Part:
 
 
 def _distances(found: Sequence[Comparison]) -> str:
-    """Count the delays that were read off plots by their distance in reading errors."""
+    """Count the delays that were read off plots by their distance in multiples of the reading error."""
     read = [
         comparison.distance / comparison.rule.absolute for comparison in found if comparison.rule.what == READ
     ]

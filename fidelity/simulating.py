@@ -1,4 +1,4 @@
-"""Creates scenarios and runs them."""
+"""Create scenarios and run them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import polars as pl
 import perhop
 from perhop.results import Results
 
-#: Seed of every run: the page is the same on every run on a machine.
+#: The seed of every run, so that repeated runs on a machine give the same page.
 SEED = 1
 
 
@@ -24,12 +24,12 @@ class Effort:
     scale: float = 1.0
 
     def seconds(self, usual: float) -> str:
-        """Return a simulated time, at least a second."""
+        """Return a simulated time; at least one second."""
         return f"{max(1, round(usual * self.scale))}s"
 
 
 WHOLE = Effort()
-#: For tests: intervals are wider, and the rules by chance with them.
+#: For tests: short runs have wider intervals, so the rules by chance allow larger differences.
 QUICK = Effort(replications=3, scale=0.1)
 
 

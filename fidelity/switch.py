@@ -1,7 +1,7 @@
-"""perhop compared with Catalyst and Nexus switches: the division of their packet memory, and their policies.
+"""perhop compared with Catalyst and Nexus switches: the division of the packet memory, and the policies.
 
-The readings are those of tests/readings/switches.toml. perhop's numbers are those of `perhop buffers`, which
-a run has as its limits, too, and those of the policies of its ports.
+The readings are in tests/readings/switches.toml. perhop's numbers come from `perhop buffers`, whose limits
+also apply in a run, and from the policies of the ports.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _memory(case_id: str) -> SwitchMemory:
 
 
 def _text(case: Mapping[str, Any]) -> str:
-    """Return the configuration of a case with the line by which its system is recognized."""
+    """Return the configuration of a case with the line from which perhop recognizes its system."""
     if case.get("system") == "ios-xr":
         return f"!! IOS XR Configuration 7.5.2\n{case['configuration']}"
     release = "9.3(5)" if case.get("system") == "nx-os" else "16.12"
@@ -71,7 +71,7 @@ def _classes(case_id: str, direction: str) -> list[dict[str, Any]]:
 
 
 def _found(case_id: str, reading: Mapping[str, Any]) -> float:
-    """Return perhop's number for a reading; NaN if perhop does not know it."""
+    """Return perhop's number for a reading; NaN if perhop has no such number."""
     if "classes" in reading:
         return _of_classes(_classes(case_id, reading["classes"]), reading)
     memory: Any = _memory(case_id)
@@ -102,15 +102,15 @@ def _found(case_id: str, reading: Mapping[str, Any]) -> float:
 
 
 def _numbers(ranges: str) -> set[int]:
-    """Return the numbers of `32-39, 48-63`."""
+    """Return the set of numbers of a text such as `32-39, 48-63`."""
     ends = [[int(end) for end in part.split("-")] for part in ranges.split(",")]
     return {number for end in ends for number in range(end[0], end[-1] + 1)}
 
 
 def _place_of(queues: Sequence[Mapping[str, Any]], field: str, values: set[int], wanted: str) -> float:
-    """Return the number of the queue, or of the threshold, of packets with these values.
+    """Return the number of the queue or of the threshold for packets with these values.
 
-    NaN if they are not together.
+    Return NaN if the packets do not share a queue or threshold.
     """
     for queue in queues:
         places = [
