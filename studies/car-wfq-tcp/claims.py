@@ -132,7 +132,7 @@ def ratio(outcome: Outcome, priority: str, background: str) -> float:
 
 
 def priority_of(outcome: Outcome, table: str, priority: str, background: str) -> float:
-    """Return the rate of marked TCP."""
+    """Return the rate of marked TCP, Mb/s."""
     rows = {"priority_streams": priority, "background": background}
     if (table, priority, background) == ("scenario-2", "10", "10"):
         rows["run"] = "first"

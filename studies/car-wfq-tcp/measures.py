@@ -26,12 +26,12 @@ def exceeded_kbps(results: Results, _case: dict[str, str]) -> list[float]:
 
 
 def tcp_mbps(results: Results, _case: dict[str, str]) -> list[float]:
-    """Return the goodput of all marked connections in the cases that the paper does not have."""
+    """Return the total goodput of all marked connections in the cases that are not in the paper."""
     return goodput(results, "priority")
 
 
 def exceeding_percent(results: Results, _case: dict[str, str]) -> list[float]:
-    """Return the fraction of the marked bytes that exceeds CAR."""
+    """Return the percentage of the marked bytes that exceeds CAR."""
     both = zip(metered(results, "red"), metered(results, "green"), strict=True)
     return [100 * red / (red + green) if red + green else 0.0 for red, green in both]
 

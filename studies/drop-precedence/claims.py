@@ -28,7 +28,7 @@ def none_starves(outcome: Outcome) -> Verdict:
 
 
 def two_suffice(outcome: Outcome) -> Verdict:
-    """Compare every row with two precedences with the row without, and with the row with three."""
+    """Compare every row with two precedences with the rows without precedences and with three."""
     fair = third = True
     least, steps = dict.fromkeys(UDP_RATES, float("inf")), []
     for marker, rate, cir in product(MARKERS, UDP_RATES, CIRS):

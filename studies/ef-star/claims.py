@@ -22,7 +22,7 @@ IPDV_MS = (4.0, 4.7)
 
 
 def cells_ms(ip_bytes: int) -> float:
-    """Return the transmission time of the cells of an IP packet on the circuit."""
+    """Return the transmission time of the cells of an IP packet on the circuit, ms."""
     return math.ceil((ip_bytes + 8) / 48) * 53 * 8 / CIRCUIT * 1e3
 
 
@@ -30,7 +30,7 @@ BE_MS = cells_ms(1028)
 
 
 def waiting_ms(delay_ms: float, frame: int) -> float:
-    """Return the part of the delay of an EF frame that it waits behind other packets, in queue and ring."""
+    """Return the time that an EF frame waits behind other packets in queue and ring, ms."""
     on_lan = 2 * (frame + 20) * 8 / LAN * 1e3
     return delay_ms - cells_ms(frame - 18) - on_lan - PROPAGATION_MS
 
@@ -231,12 +231,12 @@ def rfc2598(outcome: Outcome) -> Verdict:
 
 
 def delay(outcome: Outcome, frame: str, rate: str) -> float:
-    """Return a point of Figure 1."""
+    """Return the delay at a point of Figure 1, ms."""
     return outcome.point("figure-1", "delay_ms", frame_size=frame, service_rate=rate).measured
 
 
 def value(outcome: Outcome, frame: str, rate: str) -> float:
-    """Return a point of Figure 3."""
+    """Return the IPDV at a point of Figure 3, ms."""
     return outcome.point("figure-3", "ipdv_ms", frame_size=frame, service_rate=rate).measured
 
 

@@ -35,7 +35,7 @@ def rate_mbps(results: Results, _case: dict[str, str]) -> list[float]:
 
 
 def loss_percent(results: Results, _case: dict[str, str]) -> list[float]:
-    """Return the part of the frames that the queue drops."""
+    """Return the percentage of the frames that the queue drops."""
     port = results.ports.filter(pl.col("arrived_packets") > 0).filter(
         pl.col("port").is_in(["router->client", "server->client"])
     )
@@ -54,7 +54,7 @@ def wait_p99_ms(results: Results, case: dict[str, str]) -> list[float]:
 
 
 def call_loss_percent(results: Results, _case: dict[str, str]) -> list[float]:
-    """Return the part of the call's packets that the queue drops."""
+    """Return the percentage of the call's packets that the queue drops."""
     return by_replication(call(results), "dropped_percent")
 
 
@@ -155,7 +155,7 @@ def flows() -> list[dict[str, Any]]:
 
 
 def apart(samples: Sequence[Sample]) -> float:
-    """Return the mean difference of two quantities."""
+    """Return the mean absolute difference between two quantities."""
     return mean([abs(kernels - ours) for _, kernels, ours in samples])
 
 

@@ -93,13 +93,13 @@ def transactions_protected(outcome: Outcome) -> Verdict:
 
 
 def bulk_staggered(outcome: Outcome) -> Verdict:
-    """Judge the bulk throughput in the staggered model: that of WRED is 80 to 100 % of that of RIO-C."""
+    """Judge the bulk throughput in the staggered model: WRED must reach 80 to 100 % of RIO-C."""
     rioc, wred = (bulk_throughput(outcome, "8", scheme) for scheme in SCHEMES)
     return agrees_if(0.8 * rioc <= wred <= rioc, f"Mb/s: RIO-C {rioc:.2f}, WRED {wred:.2f}")
 
 
 def bulk_overlapped(outcome: Outcome) -> Verdict:
-    """Judge the bulk throughput in the other models: with RIO-C at least three times that with WRED."""
+    """Judge the bulk throughput in the other models: RIO-C must reach at least three times that of WRED."""
     pairs = {table: [bulk_throughput(outcome, table, scheme) for scheme in SCHEMES] for table in ("9", "10")}
     evidence = "; ".join(
         f"table {table} RIO-C {rioc:.2f}, WRED {wred:.2f}" for table, (rioc, wred) in pairs.items()
@@ -111,7 +111,7 @@ def bulk_overlapped(outcome: Outcome) -> Verdict:
 
 
 def gross_stagger(outcome: Outcome) -> Verdict:
-    """Judge the green loss of WRED as the thresholds rise: only at the last step near that of RIO-C.
+    """Judge the green loss of WRED as the thresholds rise: only the last step may be near RIO-C.
 
     RIO-C has no green loss (onoff-rioc-protects).
     """

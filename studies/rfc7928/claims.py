@@ -97,7 +97,7 @@ def initial_window(outcome: Outcome) -> Verdict:
 
 
 def aggressive(outcome: Outcome) -> Verdict:
-    """Judge CUBIC's share with NewReno."""
+    """Judge the share of CUBIC next to NewReno."""
     found = {aqm: outcome.point("5.2", "first_percent", aqm=aqm).measured for aqm in ALL}
     parts = {"CUBIC gets more": all(found[aqm] > 50 for aqm in ALL if aqm not in BY_FLOW)}
     parts["no AQM lets it have three quarters"] = all(found[aqm] <= 75 for aqm in AQMS)
@@ -116,14 +116,14 @@ def overload(outcome: Outcome) -> Verdict:
 
 
 def isolation(outcome: Outcome) -> Verdict:
-    """Judge TCP's share with UDP."""
+    """Judge the share of TCP next to UDP."""
     found = {aqm: 100 - outcome.point("5.3:beside", "udp_percent", aqm=aqm).measured for aqm in ALL}
     parts = {aqm: abs(share - 50) <= 5 if aqm in BY_FLOW else share <= 25 for aqm, share in found.items()}
     return judged(parts, f"TCP: {shown(found, '%')}")
 
 
 def less_than_best_effort(outcome: Outcome) -> Verdict:
-    """Judge LEDBAT's share with NewReno."""
+    """Judge the share of LEDBAT next to NewReno."""
     found = {aqm: outcome.point("5.4", "first_percent", aqm=aqm).measured for aqm in ALL}
     parts = {"leaves the link before tail-drop": found["tail-drop"] <= 20}
     parts |= {f"like best effort before {aqm}": 40 <= found[aqm] <= 60 for aqm in AQMS}

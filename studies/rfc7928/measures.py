@@ -48,7 +48,7 @@ def delay_ms(results: Results, _case: dict[str, str]) -> list[float]:
 
 
 def loss_percent(results: Results, _case: dict[str, str]) -> list[float]:
-    """Return the part of the packets that the bottleneck's queue drops."""
+    """Return the percentage of the packets that the bottleneck's queue drops."""
     port = results.ports.filter(pl.col("port") == "left->right")
     found = []
     for number in range(results.replications):

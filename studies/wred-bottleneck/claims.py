@@ -92,7 +92,7 @@ def af11_floor(outcome: Outcome) -> Verdict:
 
 
 def off_proportional(outcome: Outcome) -> Verdict:
-    """Judge the largest relative distance of a share from the part of the flows that belongs to the class."""
+    """Judge the largest relative distance of a share from the class's fraction of the flows."""
     worst, where = distance(outcome, "wred-off", lambda name: 1.0, relative=True)
     return agrees_if(worst <= PROPORTIONAL, f"at most {worst:.1%} from N/ΣN ({where})")
 

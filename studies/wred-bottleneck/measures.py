@@ -7,7 +7,7 @@ DATAGRAM, PACKET = 576, 604
 
 
 def goodput_kbps(results: Results, case: dict[str, str]) -> list[float]:
-    """Return the rate of payload that arrives, of UDP or of all TCP flows; per replication."""
+    """Return the rate of received payload, of UDP or of all TCP flows; per replication."""
     if case["traffic"] == "udp":
         rows = results.classes.filter(**{"class": "udp"}).sort("replication")
         return [value / 1e3 * DATAGRAM / PACKET for value in rows["throughput_bps"]]
