@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 LONGEST = 72
-# The subject of a merge or a revert is the one that git generates.
+# The subject of a merge or a revert is the subject that git generates.
 SUBJECT = re.compile(r"[a-z][a-z0-9-]*([+/][a-z0-9-]+)*: \S.*[^.\s]|Merge .*|Revert .*|(fixup|squash)! .*")
 
 

@@ -73,7 +73,7 @@ def changed(since: str) -> list[str]:
 
 
 def crates() -> dict[str, set[str]]:
-    """Return by crate of the workspace: the other crates that it depends on."""
+    """Return the crates of the workspace, each with the other crates of the workspace that it needs."""
     line = ["cargo", "metadata", "--no-deps", "--offline", "--format-version", "1"]
     shown = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     packages = json.loads(shown)["packages"]

@@ -221,7 +221,7 @@ def _identity(name: str, found: Finding) -> tuple[str, int | None, str, str]:
 
 
 def places(name: str, found: Finding) -> set[Place]:
-    """Return the places that a finding is at or names."""
+    """Return the places at which a finding is, or that its message names."""
     text = f"{found.message} {found.remedy or ''}"
     named = {(file, int(line)) for file, line in _NAMED_FILE.findall(text)}
     own = _NAMED_LINES.findall(_NAMED_FILE.sub("", text))
@@ -258,7 +258,8 @@ def sweep(folder: Path, kinds: list[Kind], size: int, seed: int, jobs: int) -> l
     done: list[Change] = []
     place = Path(tempfile.mkdtemp(prefix="line-sweep-"))
     try:
-        # A fork of a process that has used perhop's threads would wait for threads that it does not have.
+        # A fork of a process that has used perhop's threads would wait for threads that do not exist in the
+        # fork.
         processes = multiprocessing.get_context("spawn")
         initial = (texts, str(place))
         with ProcessPoolExecutor(jobs, processes, initializer=_start, initargs=initial) as pool:

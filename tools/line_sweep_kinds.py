@@ -12,7 +12,7 @@ def _shifted(match: re.Match[str]) -> str:
 
 
 def _tenth(match: re.Match[str]) -> str:
-    """Return a number that lost its last digit."""
+    """Return the number without its last digit."""
     return f"{match[1]}{match[2][:-1]}"
 
 
@@ -54,7 +54,7 @@ class Kind:
     path: str = ""
 
     def selects(self, line: str, path: str) -> bool:
-        """Whether a statement is of this kind."""
+        """Whether a statement is of this kind. `path` contains the headers of its blocks."""
         text = line.strip()
         # The end of a block is implied.
         if text.startswith(("description", "remark", "exit", "end-")):
@@ -71,7 +71,7 @@ class Kind:
                 yield name, altered
 
 
-#: The first kind that selects a statement is its kind.
+#: A statement belongs to the first kind that selects it.
 KINDS = [
     Kind("junos-cos", r".", ("number",), r"^class-of-service "),
     Kind("policies", r"^(no )?service-policy |^qos apply", ("direction",)),

@@ -292,7 +292,7 @@ def _rendered(messages: list[dict[str, Any]]) -> str:
 
 
 def _wrong(messages: list[dict[str, Any]], lines: dict[str, list[tuple[int, int, Mutant]]]) -> Iterator[int]:
-    """Yield the numbers of the faults at which the compiler reports errors."""
+    """Generate the numbers of the faults at which the compiler reports errors."""
     for message in messages:
         if message["reason"] != "compiler-message" or message["message"]["level"] != "error":
             continue
@@ -308,7 +308,7 @@ def _limited() -> None:
 
 
 def _fails(test: _Test, number: int, timeout: float) -> str:
-    """Return the outcome of `test` for fault `number`: caught, timeout, or an empty text.
+    """Return the outcome of `test` for fault `number`: caught, timeout, or an empty text if the test passes.
 
     Random tests use their usual seeds.
     """

@@ -74,7 +74,7 @@ def configuration(file: Path) -> str:
 
 
 def qos_lines(file: Path, platform: str | None) -> Iterator[QosLine]:
-    """Yield the QoS lines of a file."""
+    """Generate the QoS lines of a file."""
     report = examined(configuration(file), platform, detail="lines")
     if not report["platform"]["supported"]:
         raise InvalidInputError(f"{file}: {report['platform']['system']} is not read", "give --platform")

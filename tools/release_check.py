@@ -2,10 +2,10 @@
 
     python tools/release_check.py [TAG] [--notes FILE]
 
-Without a tag, it checks the rules for every commit: Cargo.toml, Cargo.lock and CITATION.cff have one version,
-and CHANGELOG.md has a section of that version. With a tag (v0.1.0), it also checks the rules for a release:
-the tag is that version, its section has text, and "Unreleased" has no entries. It prints the faults and exits
-with 1.
+Without a tag, the tool checks the rules for every commit: Cargo.toml, Cargo.lock and CITATION.cff have one
+version, and CHANGELOG.md has a section of that version. With a tag (v0.1.0), the tool also checks the rules
+for a release: the tag is that version, its section has text, and "Unreleased" has no entries. The tool prints
+the faults and exits with 1.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Write the software bill of materials of a release, as CycloneDX 1.6 in JSON.
 
-It lists the crates compiled into the extension module and the playground's module (`cargo tree`, hashes of
-Cargo.lock), the script in the report (requirements/bundled.toml) and those in the playground (its
-package-lock), and the Python packages that perhop needs or can use (the installed versions, with hashes of
-requirements/dev.lock). cyclonedx-python-lib writes the document. cargo-cyclonedx and cyclonedx-py each
+The document lists the crates compiled into the extension module and the playground's module (`cargo tree`,
+hashes of Cargo.lock), the script in the report (requirements/bundled.toml) and the scripts in the playground
+(its package-lock), and the Python packages that perhop needs or can use (the installed versions, with hashes
+of requirements/dev.lock). cyclonedx-python-lib writes the document. cargo-cyclonedx and cyclonedx-py each
 support only one of the three kinds of packages; cyclonedx-py writes either licenses or hashes, and
 cargo-cyclonedx writes the name of the build folder. For the same commit, the document has the same bytes.
 """
@@ -172,7 +172,7 @@ def python_packages(bom: Bom, requirements: Iterable[str], scope: ComponentScope
 
 
 def bundled(bom: Bom) -> list[Component]:
-    """Add the third-party files in the package, with the sources that they are built from."""
+    """Add the third-party files in the package, with the sources from which they are built."""
     made = []
     for file in tomllib.loads((ROOT / "requirements" / "bundled.toml").read_text())["file"]:
         script = component(

@@ -3,8 +3,8 @@
     python tools/steps.py check|thorough [--jobs N] [--step NAME]... [--list]
 
 A step is a target of the Makefile; its output goes to target/steps/<tier>/<step>.log. If a step fails, the
-other steps still run, so that one run shows every fault; only the steps that need the failed step are left
-out. Exit code 1 means that a step failed.
+other steps still run, so that one run shows every fault; the tool leaves out only the steps that need the
+failed step. Exit code 1 means that a step failed.
 """
 
 from __future__ import annotations
