@@ -1,4 +1,4 @@
-"""Network namespaces, cables between them and a forwarder, for tests; all end with their processes."""
+"""Network namespaces, cables between them and a forwarder, for tests. All end with their processes."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def missing_right() -> str | None:
 
 
 class Namespace:
-    """A network namespace for the lifetime of a process in it."""
+    """A network namespace that exists as long as a process in it."""
 
     def __init__(self) -> None:
         """Create the namespace. The kernel sends no packets by itself in this namespace."""
@@ -73,7 +73,7 @@ class Namespace:
         return subprocess.run(self.within(*command), check=True, stdout=subprocess.PIPE, text=True).stdout
 
     def cable(self, near: str, other: Namespace, far: str) -> None:
-        """Connect the namespace with another."""
+        """Connect the namespace with another namespace."""
         self.run("ip", "link", "add", near, "type", "veth", "peer", "name", far, "netns", str(other.pid))
         self.run("ip", "link", "set", near, "up")
         other.run("ip", "link", "set", far, "up")
@@ -185,21 +185,21 @@ def datagram(length: int = 60, codepoint: int = 0, tag: int | None = None) -> by
 
 
 class Row:
-    """`left: l0 — m0 | middle | m1 — r0 :right`, and the same with l1, m2, m3, r1."""
+    """Three namespaces: `left: l0 — m0 | middle | m1 — r0 :right`, and a second path with l1, m2, m3, r1."""
 
     def __init__(self) -> None:
-        """Make it."""
+        """Create the namespaces and their cables."""
         self.left, self.middle, self.right = Namespace(), Namespace(), Namespace()
         for near, end, far in (("m0", self.left, "l0"), ("m1", self.right, "r0")):
             self.middle.cable(near, end, far)
 
     def end(self) -> None:
-        """End it."""
+        """End the namespaces."""
         for namespace in (self.left, self.middle, self.right):
             namespace.end()
 
     def arrived(self, device: str) -> int:
-        """Return the number of frames that a device at the right has received."""
+        """Return the number of frames that a device of the right namespace has received."""
         shown = json.loads(self.right.run("ip", "-json", "-statistics", "link", "show", device))
         return int(shown[0]["stats64"]["rx"]["packets"])
 
@@ -225,7 +225,7 @@ while left:
 
 @contextmanager
 def started(namespace: Namespace, program: str, *arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """A program that has reported that it is ready."""
+    """Start a program, and wait until it reports that it is ready."""
     command = namespace.within(sys.executable, "-c", program, *arguments)
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:

@@ -30,7 +30,7 @@ ROOT = Path(__file__).parent.parent
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# 4.8 Mb/s for a link of 2 Mb/s: most is dropped, and the Poisson source makes the seed matter.
+# 4.8 Mb/s for a link of 2 Mb/s, so that most packets are dropped. The Poisson source depends on the seed.
 SCENARIO = """\
 perhop: 1
 name: Overload

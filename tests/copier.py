@@ -1,8 +1,8 @@
 """A substitute for a forwarder: copies every arriving frame between two devices.
 
-`copier.py SEEN DEVICE=MAC DEVICE=MAC`: MAC is written into frames that leave via DEVICE. The file SEEN
-appears when the copying starts; the length of each frame is appended to it as a line, with its problem if the
-checksum of its TCP or UDP is wrong. Ends with its standard input.
+`copier.py SEEN DEVICE=MAC DEVICE=MAC`: MAC is written into frames that leave via DEVICE. The program creates
+the file SEEN when the copying starts, and appends a line with the length of each frame, and with a problem if
+the checksum of TCP or UDP is wrong. The program ends when its standard input ends.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Run commands in which one system call fails or is the last.
 
-They are forks of one loaded process, for speed.
+The commands are forks of one loaded process, because a fork starts fast.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Forks a command of perhop for every request on its socket, and replies with its end; see `forks`.
 
-Its arguments are the number of the socket and the modules that it loads for commands. A request is a line of
+The arguments of this program are the number of the socket and the modules to load. A request is a line of
 JSON that comes with three descriptors, the standard streams of the command:
 
 - `folder`, `arguments`, `environment`: the folder in which the command runs, its words, and all its variables
@@ -64,7 +64,7 @@ def _command(request: dict[str, Any]) -> None:
 def _end(code: int) -> None:
     """End the process as the interpreter does, except for freeing its objects.
 
-    Freeing them takes ten times as long as a short command.
+    Freeing the objects takes ten times as long as a short command.
     """
     threading._shutdown()
     atexit._run_exitfuncs()

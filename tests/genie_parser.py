@@ -1,9 +1,9 @@
 """Cisco's own parsers of device outputs: those in genie.libs.parser, without the rest of pyATS.
 
-Its parsers inherit from a class of pyATS, which stores a device and checks the result of a parser against the
-parser's schema. pyATS depends on ninety other packages of half a gigabyte, compiled for few platforms; so
-that class and its schemas are rewritten here, and the module with the parsers is loaded from its file.
-With pyATS itself the results are the same.
+The parsers of genie inherit from a class of pyATS, which stores a device and checks the result of a parser
+against the parser's schema. pyATS depends on ninety other packages of half a gigabyte, compiled for few
+platforms. That class and its schemas are therefore rewritten here, and the module with the parsers is loaded
+from its file. With pyATS, the results are the same.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def _parsers(file: str) -> ModuleType:
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
     with _in_place_of_pyats(), warnings.catch_warnings():
-        # Its expressions have escapes that Python warns about.
+        # Regular expressions of genie contain escapes about which Python warns.
         warnings.simplefilter("ignore")
         spec.loader.exec_module(module)
     return module

@@ -54,7 +54,7 @@ def customer(number: int, address: str, gateway: str) -> str:
 
 
 def edge(number: int, own: str, to_customer: tuple[str, str], routes: str, of_port: str = "") -> str:
-    """Return a provider edge router; `to_customer` are its address and that of the customer's router."""
+    """Return a provider edge router. `to_customer` are the addresses of both ends of the customer's link."""
     return (
         f"version 15.4\nhostname PE{number}\n{CORE}"
         + loopback(1 if number == 1 else 4)

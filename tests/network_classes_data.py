@@ -8,7 +8,7 @@ _HEAD = "hostname {name}\ninterface GigabitEthernet0/0\n ip address 192.0.2.{hos
 
 
 def _pair(body: str) -> Files:
-    """Return a device with `body`, and another one on a link with it."""
+    """Return a device with `body`, and a second device on a link between them."""
     return {
         "r1.cfg": _HEAD.format(name="r1", host=1) + body,
         "r2.cfg": _HEAD.format(name="r2", host=2) + "interface GigabitEthernet0/1\n"

@@ -309,7 +309,7 @@ def isis() -> Files:
 
 
 def spokes() -> Files:
-    """Return a hub and spokes that receive its inner address at run time. The hub limits no segments."""
+    """Return a hub without a limit of segments, and spokes that receive its inner address at run time."""
     files = {
         f"spoke{number}.cfg": f"""hostname spoke{number}
 interface GigabitEthernet0/0

@@ -58,7 +58,7 @@ class Page:
         self.tab.keyboard.insert_text(text)
 
     def slide(self, name: str, place: int) -> None:
-        """Move a slider to a place of its hundred, and wait for the run."""
+        """Move a slider to one of its hundred places, and wait for the run."""
         known = self.runs()
         self.tab.click("#tab-sliders")
         self.tab.locator(f'[data-id="{name}"]').evaluate(

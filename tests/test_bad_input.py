@@ -234,7 +234,7 @@ def test_a_scenario_that_reads_a_folder(perhop: Command, tmp_path: Path, reading
 
 
 def test_a_file_without_permission_is_not_reported_as_misspelled(perhop: Command, scenario: Path) -> None:
-    """Even root cannot read it, unlike a file without permission bits."""
+    """Even root cannot read /proc/self/mem, unlike a file without permission bits."""
     scenario.with_name("memory.yaml").symlink_to("/proc/self/mem")
     scenario.rename(scenario.with_name("memory-1.yaml"))
     ended = perhop("run", "memory.yaml")

@@ -1,7 +1,7 @@
 """Every system call of a command on its folder fails, or is its last one, or is interrupted by a signal.
 
-In every case, the old or the new result is complete, no hidden file remains, the message is correct
-and the next command completes the work of a killed one.
+In every case, the old or the new result is complete, no hidden file remains, the message is correct, and the
+next command completes the work of a killed command.
 
 `PERHOP_FAULTS` is the number of calls for each command and fault: 4, or `all`.
 """

@@ -67,7 +67,7 @@ def _named(tree: ast.Module) -> Iterator[str]:
 
 
 def _graph() -> dict[str, set[str]]:
-    """For each module those that it imports, also inside functions, for type checking only and by name."""
+    """Return the imports of each module, also those inside functions, for type checking only and by name."""
     graph: dict[str, set[str]] = {name: set() for name in _modules()}
     for name, tree in _modules().items():
         targets = {target for node in _imports(tree) for target in _targets(node)}

@@ -119,7 +119,7 @@ def test_headers_match_the_access_lists(branch: Path) -> None:
 
 
 def test_a_class_without_matching_packets_is_reported(perhop: Command, branch: Path) -> None:
-    """The classes above it match all its packets, and the message reports that."""
+    """A class above it matches all of its packets, and the message reports this class."""
     above = " class VOICE\n  priority 512\n"
     branch.write_text(BRANCH.replace(above, f" class EVERYTHING\n  bandwidth 100\n{above}") + EVERYTHING)
     stderr = perhop("run", branch).err

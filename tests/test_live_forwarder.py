@@ -148,7 +148,7 @@ def test_a_lost_interface_is_reported_and_the_others_go_on(
 @pytest.mark.parametrize("before", ["up", "down"])
 def test_the_forwarder_ends_with_a_result_without_interfaces(row: Row, tmp_path: Path, before: str) -> None:
     with forwarding(row.middle, tmp_path, _config()) as forwarder:
-        # The kernel switches an interface off before it removes it, and reports only the first.
+        # The kernel switches an interface off before it removes it, and reports only the first event.
         row.middle.run("ip", "link", "set", "m0", before)
         forwarder.await_status(lambda status: status["devices"][0]["state"] == before)
         row.middle.run("ip", "link", "delete", "m0")

@@ -1,6 +1,6 @@
 """Malformed inputs cause exit code 2 and a message, within limits of time and memory, and no traceback.
 
-`PERHOP_MALFORMED` is their number: 300, or 10,000 where a reader has changed.
+`PERHOP_MALFORMED` is the number of malformed inputs: 300, or 10,000 where a reader has changed.
 """
 
 from __future__ import annotations

@@ -48,11 +48,12 @@ LATE_S = 0.06
 # that is wrong by 5 % of the line moves a share by 2 points.
 SHARE_WITHIN = 1.5
 LOSS_WITHIN = 3.0
-# The same for the loss of a class that shares a full queue: three standard deviations of 340 packets. It
-# differed by 3.9.
+# The same for the loss of a class that shares a full queue: three standard deviations of 340 packets. This
+# loss differed by 3.9.
 SHARED_LOSS_WITHIN = 8.0
-# The smallest allowed part of the predicted rate: HTB loses the rate of every stop of the machine above 4 ms.
-# This explains losses of `LOSS_WITHIN` more. At most a hundredth more than predicted is sent.
+# The smallest allowed fraction of the predicted rate, because HTB loses the rate of every stop of the machine
+# above 4 ms. Such stops explain losses of `LOSS_WITHIN` more. The greatest allowed fraction is a hundredth
+# more than predicted.
 LEAST_OF_RATE, MOST_OF_RATE = 0.9, 1.01
 
 

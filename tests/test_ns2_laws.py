@@ -1,7 +1,7 @@
 """The ns-2 laws of RED, compared with ns-2.35 itself: TCP and UDP of several precedences, ten seeds.
 
-Goodput and drop rate of every precedence and the mean queue must lie within the combined 95 % interval of
-both.
+Goodput and drop rate of every precedence and the mean queue must differ by at most the combined 95 % interval
+of perhop and ns-2.
 """
 
 from __future__ import annotations
@@ -300,7 +300,7 @@ def of_perhop(case: Case, seed: int, count: int) -> list[list[float]]:
 
 
 def far(case: Case, seed: int, count: int) -> list[str]:
-    """The differences beyond chance."""
+    """Return the differences that exceed chance."""
     own, other = of_perhop(case, seed, count), of_ns2(case, seed, count)
     precedences = range(len(case.curves))
     names = [f"{what} of precedence {number}" for number in precedences for what in ("goodput", "drops")]

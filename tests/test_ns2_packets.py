@@ -1,7 +1,7 @@
 """`ns2-reno-1999` compared with ns-2.35: the same packets leave the bottleneck at the same times.
 
-Both count time in ticks of 100 ms from a phase that is drawn, and nothing else is random. If timeouts occur,
-the phases of many seeds are tried.
+perhop and ns-2 count time in ticks of 100 ms from a random phase, and nothing else is random. If timeouts
+occur, the phases of many seeds are tried.
 """
 
 from __future__ import annotations

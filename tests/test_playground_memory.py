@@ -50,7 +50,7 @@ def rows(here: Page) -> dict[str, str]:
 
 
 def until(here: Page, condition: str) -> None:
-    """Wait for a condition of the page, which forbids the evaluation that Playwright waits with."""
+    """Wait for a condition of the page. The page forbids the function of Playwright for this."""
     ends = time.monotonic() + 60.0
     while not here.tab.evaluate(condition):
         assert time.monotonic() < ends, condition

@@ -11,7 +11,7 @@ from conftest import ROOT, Command
 
 HOT_PORTS = ROOT / "examples" / "hot-ports.perhop.yaml"
 FIRST, SECOND = "switch->port-1-client", "switch->port-2-client"
-#: The units that the two ports share, and those of a frame.
+#: The units that the two ports share, and the units that a frame occupies.
 UNITS, FRAME_UNITS = 1200, 6
 
 

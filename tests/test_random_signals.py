@@ -36,7 +36,7 @@ IMPORTS = 50
 LATEST = 1.1
 # How often the folder of a command that grows is removed before the next signal, and completed after it.
 BEGINS, COMPLETES = 0.5, 0.3
-# The allowed exit codes: success, its own code, or, once all is written, that of the signal.
+# The allowed exit codes: success, the code of the command, or, once all is written, the code of the signal.
 ENDINGS = {Exit.OK, Exit.INTERRUPTED, *(-number for number in ENDING)}
 
 

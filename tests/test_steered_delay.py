@@ -35,7 +35,7 @@ def _scenario(buffer: dict[str, Any]) -> perhop.Scenario:
 def test_the_delay_settles_at_the_target(law: str, target_ms: int) -> None:
     """A controller with an integral term settles only at its target.
 
-    Its p cannot be negative, so deviations are upward.
+    The drop probability p cannot be negative, so deviations are upward.
     """
     results = perhop.run(_scenario({"pie": {"law": law, "target": f"{target_ms}ms"}}), seed=1)
     assert results.queues is not None
@@ -49,8 +49,9 @@ def test_the_delay_settles_at_the_target(law: str, target_ms: int) -> None:
 def test_a_single_pi2_queue_settles_at_its_target(law: str, target_ms: int) -> None:
     """The controller with the square of p also settles at its target; under heavy load p stays above zero.
 
-    It measures the wait of the head; half of a packet's time remains. Packets are dropped at the head, so
-    the queue length counts some packets that will need no time on the wire.
+    The controller measures the wait of the packet at the head, without the rest of the transmission before
+    it, half of a packet's time on average. Packets are dropped at the head, so the queue length counts some
+    packets that will need no time on the wire.
     """
     dual = {"dualpi2": {"law": law, "queues": "one", "target": f"{target_ms}ms"}}
     results = perhop.run(_scenario(dual), seed=1)

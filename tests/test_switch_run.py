@@ -146,7 +146,7 @@ def test_the_default_queues_have_their_bursts(perhop: Command, switch: Path) -> 
     found = run(perhop, switch, "--interface", "gi1/0/2", "--traffic", "microburst(10Gb/s, 3 MB)")
     dropped = means(found, "dropped_packets")
     frames = -(-3_000_000 // FRAME)
-    # 120 reserved units and 1200 % of 480; 1200 % of 720.
+    # `control` may use 120 reserved units and 1200 % of 480 shared units, `others` 1200 % of 720.
     for name, units in (("control", 120 + 5760), ("others", 8640)):
         assert abs(dropped[name] - (frames * 0.9 - units // UNITS)) <= 3
 

@@ -38,7 +38,7 @@ WRED = (
 
 
 def shares(classes: pl.DataFrame) -> dict[str, float]:
-    """Return the mean over replications of each class's part in the throughput of the three, percent."""
+    """Return each of the three classes' share of the throughput, percent, as a mean over replications."""
     rows = classes.filter(pl.col("class").is_in(CLASSES))
     whole = pl.col("throughput_bps").sum().over("replication")
     parts = rows.with_columns(part=100 * pl.col("throughput_bps") / whole)
@@ -288,7 +288,7 @@ def test_placeholders_are_filled_and_multiplied() -> None:
 
 
 def test_the_correlation_ratio_is_1_for_a_deciding_parameter() -> None:
-    """A parameter that determines the result has 1, a parameter without effect about 0."""
+    """The ratio is 1 for a parameter that determines the result, and about 0 for one without effect."""
     places = [float(number % 6) for number in range(60)]
     assert shares_of_variance(places, [place**2 for place in places], ordered=True) == pytest.approx(1.0)
     noise = [random.Random(number).random() for number in range(60)]

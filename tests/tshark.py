@@ -60,7 +60,7 @@ def assert_no_complaint(file: Path, decode_as: str = "") -> None:
 
 
 def _occurrences(file: Path, names: Sequence[str], where: str, decode_as: str) -> list[list[list[str]]]:
-    """Return for every packet and field its values, at least an empty one."""
+    """Return the values of each field for every packet: one empty value if the packet lacks the field."""
     wanted = [argument for name in names for argument in ("-e", name)]
     chosen = ["-Y", where] if where else []
     chosen += ["-d", decode_as] if decode_as else []

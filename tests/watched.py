@@ -63,7 +63,7 @@ class Watched:
         return code, self.out.read().decode()
 
     def interrupt(self) -> tuple[int, str]:
-        """End it by Ctrl-C."""
+        """End the command by Ctrl-C."""
         self.process.send_signal(signal.SIGINT)
         return self.ended()
 

@@ -59,7 +59,7 @@ COMMANDS = {
     "draw": Writing("draw overload-{seed}.yaml -o network.svg", ("network.svg",)),
 }
 
-#: Commands whose folder grows: after any disturbance, the same command continues and ends with the same
+#: Commands whose folder grows. After any disturbance, the same command continues and ends with the same
 #: folder.
 GROWING = {
     "sweep": Writing(
@@ -101,7 +101,8 @@ def untrue(
 ) -> Iterator[str]:
     """Generate the violated guarantees of a disturbed command, which ended with `code`.
 
-    `old` is the content of its targets before, `new` that after an undisturbed run, `found` the current one.
+    `old` is the content of the targets before the command, `new` the content after an undisturbed run, and
+    `found` the current content.
     """
     for target, there in found.items():
         if there not in (old[target], new[target]):

@@ -2,9 +2,9 @@
 
     PYTHONPATH=python:tests python -m network_faults.measuring [--every N]
 
-A fault is named if there is a finding at its line that the healthy network does not have. It is found at the
-other end if such a finding is at one of the fault's other lines. A harmless change is a false alarm if it has
-a new finding above notes.
+A fault is named if there is a finding at its line that the healthy network does not have. A fault is found at
+the other end if such a finding is at one of the fault's other lines. A harmless change is a false alarm if it
+causes a new finding above notes.
 """
 
 from __future__ import annotations

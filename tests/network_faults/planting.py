@@ -64,7 +64,7 @@ class Planted:
 
     files: dict[str, str]
     file: str
-    #: From 1.
+    #: The number of the line, from 1.
     line: int
     #: The other files and lines that a finding may name as well.
     also: tuple[tuple[str, int], ...]

@@ -84,7 +84,7 @@ class Lab:
     """Routers, and one host for each site, for the duration of a `with` block."""
 
     def __init__(self, network: Network, work: Path) -> None:
-        """Describe it; `work` is a folder for its files."""
+        """Prepare the lab. `work` is the folder for the files of the lab."""
         self.network = network
         self._work = work
         self._stack = ExitStack()
@@ -110,7 +110,7 @@ class Lab:
     def send(self, site: str, flows: Sequence[Mapping[str, Any]]) -> float:
         """Send flows from the host of a site, and wait until all queues are empty.
 
-        Returns how late the latest packet left, in seconds (see `SEND`).
+        Return the greatest delay of the sender, seconds (see `SEND`).
         """
         late = self.nodes[site].run("nice", "-n", "-20", sys.executable, "-c", SEND, json.dumps(flows))
         until = time.monotonic() + _DRAINED_WITHIN_S
@@ -122,7 +122,7 @@ class Lab:
 
     @contextmanager
     def counting(self, ports: Sequence[int]) -> Iterator[list[Passed]]:
-        """Count datagrams at all devices during the block; the list is filled at its end."""
+        """Count datagrams at all devices during the block. The list is filled at the end of the block."""
         found: list[Passed] = []
         words = [sys.executable, "-c", COUNT, str(SLOT_S), *map(str, ports)]
         with ExitStack() as stack:
@@ -194,7 +194,7 @@ class Lab:
             end.node.run("ip", "neigh", "add", peer.address.partition("/")[0], *words)
 
     def _conditioned(self, end: End) -> tuple[Namespace, str]:
-        """Return the namespace and the device to connect with: those of the end, or of its bridge."""
+        """Return the namespace and the device for a cable: those of the end, or those of its bridge."""
         if (name := end.policy("input")) is None:
             return end.node, end.device
         bridge, folder = self._namespace(), self._work / f"bridge-{end.device}"
