@@ -82,14 +82,14 @@ def test_a_rule_that_does_not_exist_is_refused(perhop: Command, router: Path) ->
 
 
 def test_corrected_lines_go_to_a_new_file(perhop: Command, router: Path) -> None:
-    mended = router.with_name("mended.cfg")
-    ended = perhop("check", router, "--fix", mended)
+    corrected = router.with_name("corrected.cfg")
+    ended = perhop("check", router, "--fix", corrected)
     assert ended.code == 1, "what was checked has errors"
     for row in ("-  random-detect dscp 18 40 30 10", "+  random-detect dscp 18 30 40 10"):
         assert row in ended.out.splitlines()
-    assert mended.read_text() == SWAPPED.replace("18 40 30", "18 30 40"), "a similar name is a guess"
+    assert corrected.read_text() == SWAPPED.replace("18 40 30", "18 30 40"), "a similar name is a guess"
     assert router.read_text() == SWAPPED
-    again = perhop("check", router, "--fix", mended)
+    again = perhop("check", router, "--fix", corrected)
     assert again.code == 2
     assert "exists" in again.err
     assert perhop("check", EXAMPLES / "tcp.perhop.yaml", "--fix", router.with_name("x")).code == 2

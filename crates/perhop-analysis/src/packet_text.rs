@@ -127,7 +127,7 @@ mod tests {
         for (text, expected) in [
             ("", "a protocol is missing"),
             ("tcp 10.0.0.1:80 10.0.0.2:90", "`>` is missing"),
-            ("tcp 10.0.0.1:99999 > 10.0.0.2:1", "`10.0.0.1:99999` is not an address"),
+            ("tcp 10.0.0.1:99999 > 10.0.0.2:1", "`10.0.0.1:99999` is neither an address nor"),
             ("icmp 10.0.0.1:8 > 10.0.0.2", "only tcp and udp have ports"),
             ("udp 10.0.0.1:1 > 2001:db8::1", "one family"),
             ("udp 10.0.0.1:1 > 10.0.0.2:2 len 19", "from 20 to 65535"),

@@ -2,7 +2,7 @@
 
 use perhop_network::snapshot::{Site, SnapshotDevice};
 
-/// The same device in both snapshots, the old one first.
+/// A device that both snapshots contain: its state in the old and in the new snapshot.
 pub(super) type DevicePair<'s, 'a> = [&'s SnapshotDevice<'a>; 2];
 /// A pair of sites: the sender and the receiver.
 pub(super) type Ends<'s> = [&'s Site; 2];

@@ -21,6 +21,7 @@ mod named_blocks;
 mod node;
 mod nx_os;
 mod nx_os_pauses;
+mod nx_os_thresholds;
 mod other_lines;
 mod printed;
 mod profiles;

@@ -481,21 +481,3 @@ fn ports_of_unknown_memory_are_reported_once_for_each_attachment() {
         .collect();
     assert_eq!(places, ["Ethernet1/1 and 1 other port", "Ethernet1/3"]);
 }
-
-#[test]
-fn thresholds_with_different_units_are_not_reported_as_crossed() {
-    let found = |thresholds: &str| {
-        let text = format!("policy-map type queuing OUT\n class type queuing c-out-q2\n  {thresholds}\n");
-        let configuration = read(&text);
-        let wred = configuration.diagnostics.iter().find(|found| found.rule.id.starts_with("wred-"));
-        wred.map(|found| (found.rule.id, found.message.clone())).unwrap_or_default()
-    };
-    let (rule, message) =
-        found("random-detect minimum-threshold 5 packets maximum-threshold 9 kbytes drop-probability 10");
-    assert_eq!(rule, "wred-units-mixed");
-    assert_eq!(message, "the minimum threshold is in packets, but the maximum threshold is in bytes");
-    let (rule, message) =
-        found("random-detect minimum-threshold 9 packets maximum-threshold 5 packets drop-probability 10");
-    assert_eq!(rule, "wred-thresholds-crossed");
-    assert_eq!(message, "the minimum threshold, 9 packets, is above the maximum threshold, 5 packets");
-}

@@ -27,6 +27,11 @@ impl<'t> Node<'t> {
     }
 }
 
+/// Returns the block of the policy-map with a name (IOS, NX-OS, IOS XR).
+pub(crate) fn policy_map<'n, 't>(nodes: &'n [Node<'t>], name: &str) -> Option<&'n Node<'t>> {
+    nodes.iter().find(|node| node.begins_with("policy-map ") && node.words().last() == Some(&name))
+}
+
 /// Returns the lines as a tree. A line is inside the block of the previous line with a smaller indentation.
 pub(crate) fn tree<'t>(lines: &[Numbered<'t>]) -> Vec<Node<'t>> {
     let mut open: Vec<(usize, Node)> = Vec::new();

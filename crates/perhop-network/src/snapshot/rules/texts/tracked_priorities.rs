@@ -46,8 +46,8 @@ fn port_node<'n, 't>(snapshot: &Snapshot, trees: &'n [Vec<Node<'t>>], id: PortId
     node.map_or(&[], |node| &node.inner)
 }
 
-/// Returns the lines and decrements of the tracked objects of a group. A tracked object that shuts the group
-/// down has the decrement of any priority.
+/// Returns the lines and decrements of the tracked objects of a group. An object that shuts the group down
+/// lowers every priority to 0.
 fn tracks(nodes: &[Node], group: u16) -> Vec<(usize, u16)> {
     let number = group.to_string();
     let decrement = |node: &Node| {
@@ -60,7 +60,7 @@ fn tracks(nodes: &[Node], group: u16) -> Vec<(usize, u16)> {
         match rest.as_slice() {
             [_, "shutdown", ..] => Some((node.line.0, u16::from(u8::MAX))),
             [_, "decrement", value, ..] => Some((node.line.0, value.parse().ok()?)),
-            // An interface in place of a tracked object, whose name can be two words.
+            // The name of a tracked interface can be two words.
             [_, value] | [_, _, value] => Some((node.line.0, value.parse().unwrap_or(USUAL_DECREMENT))),
             [_] => Some((node.line.0, USUAL_DECREMENT)),
             _ => None,

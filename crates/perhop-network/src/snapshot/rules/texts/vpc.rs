@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::super::tree::Node;
+use super::super::tree::{Node, policy_map};
 use super::super::{NetworkFinding, Snapshot};
 use super::vlan_ports::{Trunk, read_allowed};
 use crate::rules;
@@ -239,9 +239,8 @@ fn read_queues(nodes: &[Node], common: &mut Settings) {
 
 /// Returns the lines of a policy with their depth; `None` if the switch does not define it.
 fn policy<'t>(nodes: &[Node<'t>], name: &str) -> Option<Vec<(usize, &'t str)>> {
-    let is_own = |node: &&Node| node.begins_with("policy-map ") && node.words().last() == Some(&name);
     let mut lines = Vec::new();
-    add_lines(nodes.iter().find(is_own)?, 0, &mut lines);
+    add_lines(policy_map(nodes, name)?, 0, &mut lines);
     Some(lines)
 }
 

@@ -8,6 +8,9 @@ use crate::rules;
 const MEMBER: &str = "zone-member security ";
 /// The minimum number of interfaces with a zone.
 const LEAST: usize = 2;
+/// The kind of tunnels. One other tunnel with a zone is sufficient, because tunnels of a device have the same
+/// task. A virtual LAN or sub-interface can be for management, so two others are necessary.
+const TUNNEL: &str = "Tunnel";
 
 /// Reports the only tunnel, virtual LAN or sub-interface without a zone, if all others of its kind on the
 /// device have one. The device drops packets between an interface with a zone and an interface without
@@ -22,14 +25,14 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
         for (kind, node) in routed.iter().filter(|(_, node)| !has_zone(node)) {
             let is_sibling = |other: &&(&str, &Node)| other.0 == *kind && other.1.line.0 != node.line.0;
             let siblings: Vec<_> = routed.iter().filter(is_sibling).collect();
-            if siblings.is_empty() || !siblings.iter().all(|(_, other)| has_zone(other)) {
+            let least = if *kind == TUNNEL { 1 } else { LEAST };
+            if siblings.len() < least || !siblings.iter().all(|(_, other)| has_zone(other)) {
                 continue;
             }
             let message = format!(
-                "`{}` of {} has no `zone-member`, unlike the {} other interfaces of its kind",
+                "`{}` of {} has no `zone-member`, unlike all other interfaces of its kind",
                 node.line.1.trim(),
-                snapshot.devices[device].name,
-                siblings.len()
+                snapshot.devices[device].name
             );
             let effect =
                 "the device drops packets between this interface and interfaces with a zone".to_owned();
@@ -46,11 +49,13 @@ fn routed<'n, 't>(node: &'n Node<'t>) -> Option<(&'t str, &'n Node<'t>)> {
     let (kind, number) = name.split_at(name.find(|letter: char| letter.is_ascii_digit())?);
     let kind = match number.split_once('.') {
         Some((parent, _)) => &name[..kind.len() + parent.len()],
-        None if matches!(kind, "Tunnel" | "Vlan") => kind,
+        None if matches!(kind, TUNNEL | "Vlan") => kind,
         None => return None,
     };
     let has_address = node.inner.iter().any(|inner| inner.begins_with("ip address "));
-    let has_table = node.inner.iter().any(|inner| inner.begins_with("vrf forwarding "));
+    let is_table =
+        |inner: &Node| ["vrf forwarding ", "ip vrf forwarding "].iter().any(|start| inner.begins_with(start));
+    let has_table = node.inner.iter().any(is_table);
     (has_address && !has_table && !node.is_shut()).then_some((kind, node))
 }
 

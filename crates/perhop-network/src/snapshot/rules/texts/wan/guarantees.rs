@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use perhop_qos::Rate;
 
-use super::super::super::tree::Node;
+use super::super::super::tree::{Node, policy_map};
 use super::super::super::{NetworkFinding, Snapshot};
 use super::circuits::Circuits;
 use super::rates::rate;
@@ -62,8 +62,7 @@ pub(super) fn check(
 /// Returns the line and the rate of each guarantee of a policy, b/s. `limit` is the rate of which percentages
 /// are parts.
 fn guarantees(nodes: &[Node], name: &str, limit: u64) -> Vec<(usize, u64)> {
-    let mut policies = nodes.iter().filter(|node| node.begins_with("policy-map "));
-    let Some(policy) = policies.find(|node| node.words().last() == Some(&name)) else { return Vec::new() };
+    let Some(policy) = policy_map(nodes, name) else { return Vec::new() };
     let lines = policy.inner.iter().flat_map(|class| &class.inner);
     let rate = |node: &Node| match *node.words().as_slice() {
         ["priority" | "bandwidth", "percent", part, ..] => Some(limit.checked_mul(part.parse().ok()?)? / 100),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::super::super::tree::Node;
+use super::super::super::tree::{Node, policy_map};
 use super::super::super::{NetworkFinding, Snapshot};
 use super::circuits::{Circuit, Circuits, setting};
 use crate::rules;
@@ -69,8 +69,7 @@ fn of_output<'t>(own: &Circuit<'_, 't>, command: &str) -> Option<(usize, Vec<&'t
 /// interface.
 fn shapes_by_policy(nodes: &[Node], own: &Circuit) -> bool {
     let Some((_, words)) = own.setting("service-policy output") else { return false };
-    let mut policies = nodes.iter().filter(|node| node.begins_with("policy-map "));
-    let policy = policies.find(|node| node.words().last() == words.last());
+    let policy = words.last().and_then(|name| policy_map(nodes, name));
     policy.is_some_and(|policy| {
         policy.inner.iter().flat_map(|class| &class.inner).any(|inner| inner.begins_with("shape "))
     })
